@@ -1,0 +1,288 @@
+//! Where the values of a scanned text are: sixteen bytes for each value and each member name.
+//!
+//! Entries stand in document order. A container is followed by its content; `next` of a value is
+//! the entry behind it and everything in it. In an object, names and values alternate, and `next`
+//! of a name holds its fingerprint, since the entry behind a name is always the one after it.
+//! Objects with more than sixteen members also get a hash table of their names: it finds duplicates
+//! in linear time and stays as the table for lookups.
+
+use std::hash::BuildHasher;
+use std::sync::LazyLock;
+
+use super::strings;
+
+/// What a value is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// `null`
+    Null,
+    /// `false`
+    False,
+    /// `true`
+    True,
+    /// A number, whatever its size.
+    Number,
+    /// A string.
+    String,
+    /// An array.
+    Array,
+    /// An object.
+    Object,
+}
+
+/// No entry.
+pub(super) const NONE: u32 = u32::MAX;
+
+/// One value or member name.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Entry {
+    /// First byte, the quote of a string included.
+    pub(super) start: u32,
+    /// Behind the last byte.
+    pub(super) end: u32,
+    /// See the module docs.
+    pub(super) next: u32,
+    /// Kind, a flag and the number of elements or members.
+    meta: u32,
+}
+
+/// Everything the scan found out about a text.
+#[derive(Debug)]
+pub(super) struct Index {
+    pub(super) entries: Vec<Entry>,
+    /// The names of wide objects: slots with a name's entry plus one, or zero.
+    slots: Vec<u32>,
+    tables: Vec<Table>,
+    /// The entry of the first name found to repeat another of its object.
+    pub(super) duplicate: u32,
+    /// No text of this length has more entries.
+    most: usize,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Table {
+    first_slot: u32,
+    mask: u32,
+}
+
+impl Entry {
+    pub(super) fn new(kind: Kind, start: usize, end: usize) -> Self {
+        Self {
+            start: offset(start),
+            end: offset(end),
+            next: NONE,
+            meta: kind as u32,
+        }
+    }
+
+    pub(super) fn kind(self) -> Kind {
+        match self.meta & KIND_MASK {
+            0 => Kind::Null,
+            1 => Kind::False,
+            2 => Kind::True,
+            3 => Kind::Number,
+            4 => Kind::String,
+            5 => Kind::Array,
+            _ => Kind::Object,
+        }
+    }
+
+    /// A string: it has escapes. A number: it has a fraction or an exponent. An object: it has a
+    /// table of names.
+    pub(super) fn flag(self) -> bool {
+        self.meta & FLAG != 0
+    }
+
+    pub(super) fn set_flag(&mut self, on: bool) {
+        if on {
+            self.meta |= FLAG;
+        }
+    }
+
+    /// How many elements or members a container has.
+    pub(super) fn count(self) -> usize {
+        (self.meta >> COUNT_SHIFT) as usize
+    }
+
+    pub(super) fn count_one(&mut self) {
+        self.meta += 1 << COUNT_SHIFT;
+    }
+
+    pub(super) fn text(self, text: &str) -> &str {
+        &text[self.start as usize..self.end as usize]
+    }
+
+    /// The content of a string, without its quotes.
+    pub(super) fn content(self, text: &str) -> &str {
+        &text[self.start as usize + 1..self.end as usize - 1]
+    }
+
+    fn is_named(self, text: &str, name: &str) -> bool {
+        let content = self.content(text);
+        if self.flag() {
+            strings::decode(content) == name
+        } else {
+            content == name
+        }
+    }
+}
+
+impl Index {
+    pub(super) fn with_room_for(text: usize) -> Self {
+        // Every two values need a separator between them, whatever else they need.
+        let most = text / 2 + 1;
+        Self {
+            entries: Vec::with_capacity(most.min(text / 8 + 8).min(FIRST_ROOM)),
+            slots: Vec::new(),
+            tables: Vec::new(),
+            duplicate: NONE,
+            most,
+        }
+    }
+
+    pub(super) fn push(&mut self, entry: Entry) -> u32 {
+        let at = self.entries.len();
+        if at == self.entries.capacity() {
+            let room = (2 * at).max(FIRST_ROOM).min(self.most).max(at + 1);
+            self.entries.reserve_exact(room - at);
+        }
+        self.entries.push(entry);
+        offset(at)
+    }
+
+    /// Ends the container `at`; the container around it.
+    pub(super) fn close(&mut self, at: u32, end: usize) -> u32 {
+        let next = offset(self.entries.len());
+        let entry = &mut self.entries[at as usize];
+        entry.end = offset(end);
+        std::mem::replace(&mut entry.next, next)
+    }
+
+    /// Looks for duplicates among the names of a closed object.
+    pub(super) fn check_names(&mut self, text: &str, object: u32) {
+        let count = self.entries[object as usize].count();
+        if count > NARROW {
+            self.tabulate(text, object, count);
+        } else if count > 1 {
+            self.compare_names(text, object, count);
+        }
+    }
+
+    /// The value of the member `name`; of several, the first.
+    pub(super) fn member(&self, text: &str, object: u32, name: &str) -> Option<u32> {
+        let entry = self.entries[object as usize];
+        if entry.flag() {
+            return self.member_by_table(text, object, name);
+        }
+        let wanted = strings::fingerprint(name.as_bytes());
+        let mut key = object + 1;
+        for _ in 0..entry.count() {
+            let candidate = self.entries[key as usize];
+            if candidate.next == wanted && candidate.is_named(text, name) {
+                return Some(key + 1);
+            }
+            key = self.entries[key as usize + 1].next;
+        }
+        None
+    }
+
+    fn member_by_table(&self, text: &str, object: u32, name: &str) -> Option<u32> {
+        let table = self.tables[self.entries[object as usize + 1].next as usize];
+        let mut probe = hash(name);
+        loop {
+            match self.slots[table.slot(probe)] {
+                0 => return None,
+                key if self.entries[key as usize - 1].is_named(text, name) => return Some(key),
+                _ => probe = probe.wrapping_add(1),
+            }
+        }
+    }
+
+    /// Compares each name with those before it: quick for the few members most objects have.
+    fn compare_names(&mut self, text: &str, object: u32, count: usize) {
+        let mut seen = [(0, 0); NARROW];
+        let mut key = object + 1;
+        for at in 0..count {
+            let entry = self.entries[key as usize];
+            for &(print, earlier) in &seen[..at] {
+                if print == entry.next && self.same_name(text, earlier, key) {
+                    self.duplicate = self.duplicate.min(key);
+                }
+            }
+            seen[at] = (entry.next, key);
+            key = self.entries[key as usize + 1].next;
+        }
+    }
+
+    /// Puts the names of a wide object into a table of their own.
+    fn tabulate(&mut self, text: &str, object: u32, count: usize) {
+        let size = (2 * count).next_power_of_two();
+        let table = Table {
+            first_slot: offset(self.slots.len()),
+            mask: offset(size - 1),
+        };
+        self.slots.reserve_exact(size);
+        self.slots.resize(self.slots.len() + size, 0);
+        let mut key = object + 1;
+        for _ in 0..count {
+            let entry = self.entries[key as usize];
+            let content = entry.content(text);
+            let mut probe = if entry.flag() {
+                hash(&strings::decode(content))
+            } else {
+                hash(content)
+            };
+            loop {
+                let slot = table.slot(probe);
+                match self.slots[slot] {
+                    0 => {
+                        self.slots[slot] = key + 1;
+                        break;
+                    }
+                    taken if self.same_name(text, taken - 1, key) => {
+                        self.duplicate = self.duplicate.min(key);
+                        break;
+                    }
+                    _ => probe = probe.wrapping_add(1),
+                }
+            }
+            key = self.entries[key as usize + 1].next;
+        }
+        self.entries[object as usize].set_flag(true);
+        self.entries[object as usize + 1].next = offset(self.tables.len());
+        self.tables.push(table);
+    }
+
+    fn same_name(&self, text: &str, one: u32, other: u32) -> bool {
+        let (one, other) = (self.entries[one as usize], self.entries[other as usize]);
+        match (one.flag(), other.flag()) {
+            (false, false) => one.content(text) == other.content(text),
+            _ => strings::decode(one.content(text)) == strings::decode(other.content(text)),
+        }
+    }
+}
+
+impl Table {
+    fn slot(self, probe: u32) -> usize {
+        (self.first_slot + (probe & self.mask)) as usize
+    }
+}
+
+/// A hash that a peer cannot predict: names made to collide elsewhere do not collide here.
+fn hash(name: &str) -> u32 {
+    static SEED: LazyLock<foldhash::quality::RandomState> = LazyLock::new(Default::default);
+    (SEED.hash_one(name) >> 32) as u32
+}
+
+/// Longer texts are refused before an offset is made.
+fn offset(value: usize) -> u32 {
+    u32::try_from(value).unwrap_or(NONE)
+}
+
+const KIND_MASK: u32 = 0b111;
+const FLAG: u32 = 0b1000;
+const COUNT_SHIFT: u32 = 4;
+/// The most members whose names are compared one by one.
+const NARROW: usize = 16;
+/// Entries that a small message needs.
+const FIRST_ROOM: usize = 64;

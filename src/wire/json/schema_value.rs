@@ -1,0 +1,230 @@
+//! The index as the value representation of `jsonschema`: validation walks the scanned text.
+
+use std::borrow::Cow;
+use std::iter::Map;
+
+use jsonschema::JsonType;
+use jsonschema::json::{Array, Json, JsonNumber, Node as SchemaNode, NodeIdentity, Object};
+use serde_json::{Number, Value};
+
+use super::node::{Elements, Members};
+use super::{Kind, Node, from_node, number, same};
+
+/// Names the representation for `jsonschema`.
+#[derive(Debug)]
+pub(crate) enum IndexedJson {}
+
+/// A value of a document, or a member name that `propertyNames` looks at as if it were one.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum NodeRef<'a> {
+    Value(Node<'a>),
+    Name(&'a str),
+}
+
+impl Json for IndexedJson {
+    type Node<'a> = NodeRef<'a>;
+    type PreparedKey = String;
+    type StringBuffer = ();
+
+    fn prepare_key(key: &str) -> String {
+        key.to_owned()
+    }
+
+    fn with_string_node<T>((): &mut (), string: &str, f: impl FnOnce(NodeRef<'_>) -> T) -> T {
+        f(NodeRef::Name(string))
+    }
+}
+
+impl<'a> NodeRef<'a> {
+    fn value(self) -> Option<Node<'a>> {
+        match self {
+            Self::Value(node) => Some(node),
+            Self::Name(_) => None,
+        }
+    }
+
+    fn of_kind(self, kind: Kind) -> Option<Node<'a>> {
+        self.value().filter(|node| node.kind() == kind)
+    }
+}
+
+impl<'a> SchemaNode<'a, IndexedJson> for NodeRef<'a> {
+    type Object = Node<'a>;
+    type Array = Node<'a>;
+    type Number = Literal<'a>;
+
+    fn as_object(&self) -> Option<Node<'a>> {
+        self.of_kind(Kind::Object)
+    }
+
+    fn as_array(&self) -> Option<Node<'a>> {
+        self.of_kind(Kind::Array)
+    }
+
+    fn as_string(&self) -> Option<Cow<'a, str>> {
+        match *self {
+            Self::Value(node) => node.as_str(),
+            Self::Name(name) => Some(Cow::Borrowed(name)),
+        }
+    }
+
+    fn as_number(&self) -> Option<Literal<'a>> {
+        self.value()?.as_number().map(Literal)
+    }
+
+    fn as_boolean(&self) -> Option<bool> {
+        self.value()?.as_bool()
+    }
+
+    fn is_null(&self) -> bool {
+        self.value().is_some_and(Node::is_null)
+    }
+
+    fn is_number(&self) -> bool {
+        self.of_kind(Kind::Number).is_some()
+    }
+
+    fn json_type(&self) -> JsonType {
+        match self.value().map(Node::kind) {
+            Some(Kind::Null) => JsonType::Null,
+            Some(Kind::False | Kind::True) => JsonType::Boolean,
+            Some(Kind::Number) => JsonType::Number,
+            Some(Kind::Array) => JsonType::Array,
+            Some(Kind::Object) => JsonType::Object,
+            Some(Kind::String) | None => JsonType::String,
+        }
+    }
+
+    fn equals_value(&self, expected: &Value) -> bool {
+        match *self {
+            Self::Value(node) => equals(node, expected),
+            Self::Name(name) => expected.as_str() == Some(name),
+        }
+    }
+
+    /// Only errors ask for this, and ours never show the value: so a tree that would cost more
+    /// than the message it stands for is not built.
+    fn to_value(&self) -> Cow<'a, Value> {
+        Cow::Owned(match *self {
+            Self::Value(node) if node.text().len() > LONGEST_TREE => Value::Null,
+            Self::Value(node) => from_node(node).unwrap_or_default(),
+            Self::Name(name) => Value::String(name.to_owned()),
+        })
+    }
+
+    fn identity(&self) -> Option<NodeIdentity> {
+        match *self {
+            Self::Value(node) => Some(NodeIdentity::tagged(
+                std::ptr::from_ref(node.document) as usize,
+                node.at,
+            )),
+            Self::Name(name) => Some(NodeIdentity::tagged(name.as_ptr() as usize, u32::MAX)),
+        }
+    }
+}
+
+impl<'a> Object<'a, IndexedJson> for Node<'a> {
+    type Node = NodeRef<'a>;
+    type MemberName = Cow<'a, str>;
+    type MembersIter = Map<Members<'a>, fn((Cow<'a, str>, Node<'a>)) -> (Cow<'a, str>, NodeRef<'a>)>;
+
+    fn len(&self) -> usize {
+        Node::len(*self)
+    }
+
+    fn get(&self, key: &String) -> Option<NodeRef<'a>> {
+        Node::get(*self, key).map(NodeRef::Value)
+    }
+
+    fn members(&self) -> Self::MembersIter {
+        Node::members(*self).map(|(name, value)| (name, NodeRef::Value(value)))
+    }
+}
+
+impl<'a> Array<'a, IndexedJson> for Node<'a> {
+    type Node = NodeRef<'a>;
+    type ElementsIter = Map<Elements<'a>, fn(Node<'a>) -> NodeRef<'a>>;
+
+    fn len(&self) -> usize {
+        Node::len(*self)
+    }
+
+    fn elements(&self) -> Self::ElementsIter {
+        Node::elements(*self).map(NodeRef::Value)
+    }
+
+    fn is_unique(&self) -> bool {
+        same::all_differ(Node::elements(*self))
+    }
+}
+
+/// A number as it was written.
+#[derive(Debug)]
+pub(crate) struct Literal<'a>(&'a str);
+
+impl Literal<'_> {
+    fn integer<T: std::str::FromStr>(&self) -> Option<T> {
+        number::integer_literal(self.0)?.parse().ok()
+    }
+}
+
+impl JsonNumber for Literal<'_> {
+    fn as_u64(&self) -> Option<u64> {
+        match self.integer() {
+            None if self.integer::<i64>() == Some(0) => Some(0),
+            found => found,
+        }
+    }
+
+    fn as_i64(&self) -> Option<i64> {
+        self.integer()
+    }
+
+    /// Floats appear only where a schema's own constant is one, or is beyond 64 bits.
+    fn as_f64(&self) -> Option<f64> {
+        self.0.parse().ok().filter(|value: &f64| value.is_finite())
+    }
+
+    fn as_str(&self) -> Cow<'_, str> {
+        Cow::Borrowed(self.0)
+    }
+
+    fn to_number(&self) -> Cow<'_, Number> {
+        // Without `arbitrary_precision` a number beyond `f64` has no `Number` at all.
+        Cow::Owned(serde_json::from_str(self.0).unwrap_or_else(|_| Number::from(i64::MAX)))
+    }
+
+    fn is_integer(&self) -> bool {
+        number::is_integral(self.0)
+    }
+
+    fn is_written_as_integer(&self) -> bool {
+        !self.0.contains(['.', 'e', 'E'])
+    }
+}
+
+fn equals(node: Node<'_>, expected: &Value) -> bool {
+    match expected {
+        Value::Null => node.is_null(),
+        Value::Bool(expected) => node.as_bool() == Some(*expected),
+        Value::Number(expected) => node
+            .as_number()
+            .is_some_and(|text| number::same(text, &expected.to_string())),
+        Value::String(expected) => node.as_str().is_some_and(|text| text == expected.as_str()),
+        Value::Array(expected) => {
+            node.kind() == Kind::Array
+                && node.len() == expected.len()
+                && node.elements().zip(expected).all(|(a, b)| equals(a, b))
+        }
+        Value::Object(expected) => {
+            node.is_object()
+                && node.len() == expected.len()
+                && expected
+                    .iter()
+                    .all(|(name, value)| node.get(name).is_some_and(|twin| equals(twin, value)))
+        }
+    }
+}
+
+/// Text of the longest value that is built as a tree for an error.
+const LONGEST_TREE: usize = 4096;

@@ -1,0 +1,241 @@
+//! JSON strings: finding their end, decoding their escapes, comparing and fingerprinting names.
+
+use std::borrow::Cow;
+
+use super::scan::{SyntaxError, SyntaxErrorKind};
+
+/// Finds the quote that ends the string whose content begins at `from`; true if it has escapes.
+///
+/// `bytes` is valid UTF-8. Eight bytes are looked at together; a long run without anything special
+/// is left to `memchr`.
+pub(super) fn end(bytes: &[u8], from: usize) -> Result<(usize, bool), SyntaxError> {
+    let mut at = from;
+    let mut escaped = false;
+    let mut clean = 0;
+    loop {
+        if clean >= LONG_RUN {
+            at = end_of_run(bytes, at)?;
+            clean = 0;
+        }
+        if let Some(word) = bytes.get(at..at + 8) {
+            let special = special_bytes(word);
+            if special == 0 {
+                at += 8;
+                clean += 8;
+                continue;
+            }
+            at += special.trailing_zeros() as usize / 8;
+        }
+        match bytes.get(at) {
+            None => return Err(SyntaxError::new(SyntaxErrorKind::UnexpectedEnd, at)),
+            Some(b'"') => return Ok((at, escaped)),
+            Some(b'\\') => {
+                escaped = true;
+                clean = 0;
+                at = escape_end(bytes, at)?;
+            }
+            Some(0..=0x1f) => return Err(SyntaxError::new(SyntaxErrorKind::ControlCharacter, at)),
+            Some(_) => at += 1,
+        }
+    }
+}
+
+/// Decodes the content (without quotes) of a scanned string.
+pub(super) fn decode(content: &str) -> Cow<'_, str> {
+    let Some(first) = memchr::memchr(b'\\', content.as_bytes()) else {
+        return Cow::Borrowed(content);
+    };
+    let mut out = String::with_capacity(content.len());
+    let mut rest = content;
+    let mut next = Some(first);
+    while let Some(at) = next {
+        out.push_str(&rest[..at]);
+        let (decoded, length) = unescape(&rest[at..]);
+        out.push(decoded);
+        rest = &rest[at + length..];
+        next = memchr::memchr(b'\\', rest.as_bytes());
+    }
+    out.push_str(rest);
+    Cow::Owned(out)
+}
+
+/// A cheap digest of a name. Equal names have equal ones; anybody can make two names collide.
+pub(super) fn fingerprint(name: &[u8]) -> u32 {
+    let length = name.len();
+    let (head, tail) = if length >= 8 {
+        (word(&name[..8]), word(&name[length - 8..]))
+    } else if length >= 4 {
+        (half(&name[..4]), half(&name[length - 4..]))
+    } else {
+        let mut all = [0; 8];
+        all[..length].copy_from_slice(name);
+        (u64::from_le_bytes(all), 0)
+    };
+    let mixed = (head ^ tail.rotate_left(23) ^ (length as u64) << 56).wrapping_mul(MIX);
+    (mixed >> 32) as u32
+}
+
+/// One bit, the highest of its byte, for each quote, backslash and control character of eight
+/// bytes. The lowest set bit is exact; those above it may be spurious.
+fn special_bytes(eight: &[u8]) -> u64 {
+    let x = word(eight);
+    let quote = x ^ (LOW * b'"' as u64);
+    let backslash = x ^ (LOW * b'\\' as u64);
+    let zero = |v: u64| v.wrapping_sub(LOW) & !v;
+    let control = x.wrapping_sub(LOW * 0x20) & !x;
+    (zero(quote) | zero(backslash) | control) & HIGH
+}
+
+/// Moves over plain bytes with `memchr`, and checks them for control characters in bulk.
+fn end_of_run(bytes: &[u8], from: usize) -> Result<usize, SyntaxError> {
+    let rest = &bytes[from..];
+    let length = memchr::memchr2(b'"', b'\\', rest).unwrap_or(rest.len());
+    let mut at = from;
+    for block in rest[..length].chunks(64) {
+        // A fold without an early exit is what the compiler turns into vector instructions.
+        if block.iter().fold(false, |found, b| found | (*b < 0x20)) {
+            let inside = block.iter().take_while(|b| **b >= 0x20).count();
+            return Err(SyntaxError::new(
+                SyntaxErrorKind::ControlCharacter,
+                at + inside,
+            ));
+        }
+        at += block.len();
+    }
+    Ok(at)
+}
+
+/// The end of the escape that begins at `at`.
+fn escape_end(bytes: &[u8], at: usize) -> Result<usize, SyntaxError> {
+    match bytes.get(at + 1) {
+        Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => Ok(at + 2),
+        Some(b'u') => match hex4(bytes, at)? {
+            0xDC00..=0xDFFF => Err(SyntaxError::new(SyntaxErrorKind::LoneSurrogate, at)),
+            0xD800..=0xDBFF => {
+                let second = at + 6;
+                if bytes.get(second..second + 2) != Some(b"\\u") {
+                    return Err(SyntaxError::new(SyntaxErrorKind::LoneSurrogate, at));
+                }
+                match hex4(bytes, second)? {
+                    0xDC00..=0xDFFF => Ok(second + 6),
+                    _ => Err(SyntaxError::new(SyntaxErrorKind::LoneSurrogate, at)),
+                }
+            }
+            _ => Ok(at + 6),
+        },
+        Some(_) => Err(SyntaxError::new(SyntaxErrorKind::MalformedEscape, at)),
+        None => Err(SyntaxError::new(SyntaxErrorKind::UnexpectedEnd, at + 1)),
+    }
+}
+
+/// The code unit of the `\uXXXX` that begins at `at`.
+fn hex4(bytes: &[u8], at: usize) -> Result<u32, SyntaxError> {
+    let mut unit = 0;
+    for offset in at + 2..at + 6 {
+        let digit = match bytes.get(offset) {
+            None => return Err(SyntaxError::new(SyntaxErrorKind::UnexpectedEnd, offset)),
+            Some(b) => char::from(*b).to_digit(16),
+        };
+        let digit = digit.ok_or(SyntaxError::new(SyntaxErrorKind::MalformedEscape, at))?;
+        unit = unit << 4 | digit;
+    }
+    Ok(unit)
+}
+
+/// The character of a checked escape and the escape's length.
+fn unescape(escape: &str) -> (char, usize) {
+    let bytes = escape.as_bytes();
+    match bytes[1] {
+        b'b' => ('\u{8}', 2),
+        b'f' => ('\u{c}', 2),
+        b'n' => ('\n', 2),
+        b'r' => ('\r', 2),
+        b't' => ('\t', 2),
+        b'u' => {
+            let first = hex4(bytes, 0).unwrap_or_default();
+            if !(0xD800..0xDC00).contains(&first) {
+                return (char::from_u32(first).unwrap_or_default(), 6);
+            }
+            let second = hex4(bytes, 6).unwrap_or_default();
+            let code = 0x10000 + ((first - 0xD800) << 10) + (second.wrapping_sub(0xDC00) & 0x3FF);
+            (char::from_u32(code).unwrap_or_default(), 12)
+        }
+        plain => (char::from(plain), 2),
+    }
+}
+
+fn word(eight: &[u8]) -> u64 {
+    eight.try_into().map_or(0, u64::from_le_bytes)
+}
+
+fn half(four: &[u8]) -> u64 {
+    four.try_into().map_or(0, u32::from_le_bytes).into()
+}
+
+const LOW: u64 = 0x0101_0101_0101_0101;
+const HIGH: u64 = 0x8080_8080_8080_8080;
+/// An odd constant with well-spread bits.
+const MIX: u64 = 0x9E37_79B9_7F4A_7C15;
+/// How many plain bytes in a row suggest a long text.
+const LONG_RUN: usize = 64;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn finds_the_end_wherever_it_falls_in_a_word() {
+        for length in 0..200 {
+            let text = format!("{}\"", "ü".repeat(length));
+            assert_eq!(end(text.as_bytes(), 0), Ok((2 * length, false)));
+            let text = format!("{}\\n\"", "x".repeat(length));
+            assert_eq!(end(text.as_bytes(), 0), Ok((length + 2, true)));
+        }
+    }
+
+    #[test]
+    fn refuses_control_characters_wherever_they_fall() {
+        for length in 0..200 {
+            for control in [0, 0x1f] {
+                let mut text = vec![b'x'; length];
+                text.push(control);
+                text.extend([b'y'; 90]);
+                text.push(b'"');
+                let expected = SyntaxError::new(SyntaxErrorKind::ControlCharacter, length);
+                assert_eq!(end(&text, 0), Err(expected));
+            }
+        }
+        assert!(end(b"\x7f\x20\"", 0).is_ok());
+    }
+
+    #[test]
+    fn decodes_every_escape() {
+        assert_eq!(decode(r#"\"\\\/\b\f\n\r\t"#), "\"\\/\u{8}\u{c}\n\r\t");
+        assert_eq!(decode(r"a\u00e9b\uD83D\uDE80c"), "aéb🚀c");
+        assert_eq!(decode(r"\u0000"), "\0");
+        assert!(matches!(decode("plain"), Cow::Borrowed("plain")));
+    }
+
+    #[test]
+    fn tells_broken_escapes_apart() {
+        let kind = |text: &str| end(text.as_bytes(), 0).map_err(|e| e.kind());
+        assert_eq!(kind(r#"\x""#), Err(SyntaxErrorKind::MalformedEscape));
+        assert_eq!(kind(r#"\u12G4""#), Err(SyntaxErrorKind::MalformedEscape));
+        assert_eq!(kind(r#"\uD800""#), Err(SyntaxErrorKind::LoneSurrogate));
+        assert_eq!(kind(r#"\uDC00""#), Err(SyntaxErrorKind::LoneSurrogate));
+        assert_eq!(kind(r#"\uD800\u0041""#), Err(SyntaxErrorKind::LoneSurrogate));
+        assert_eq!(kind(r#"\uD800\n""#), Err(SyntaxErrorKind::LoneSurrogate));
+        assert_eq!(kind(r"\u12"), Err(SyntaxErrorKind::UnexpectedEnd));
+        assert_eq!(kind(r"\"), Err(SyntaxErrorKind::UnexpectedEnd));
+    }
+
+    #[test]
+    fn equal_names_have_equal_fingerprints() {
+        for length in 0..40 {
+            let name = "k".repeat(length);
+            assert_eq!(fingerprint(name.as_bytes()), fingerprint(name.as_bytes()));
+            let other = format!("{name}x");
+            assert_ne!(fingerprint(name.as_bytes()), fingerprint(other.as_bytes()));
+        }
+    }
+}
