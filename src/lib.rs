@@ -1,2 +1,3 @@
 //! wip
 pub mod wire;
+pub mod service;

@@ -15,10 +15,12 @@ mod content;
 mod definition;
 mod error;
 mod frame;
+pub(crate) mod header_value;
 mod icon;
 mod id;
 pub mod json;
 mod method;
+mod prompt;
 mod version;
 
 pub use self::capability::{Capability, ClientCapabilities};
@@ -31,4 +33,5 @@ pub use self::frame::{Call, Frame, FrameKind, Message};
 pub use self::icon::{Icon, Implementation, Theme};
 pub use self::id::{InvalidId, RequestId};
 pub use self::method::Method;
+pub use self::prompt::PromptMessage;
 pub use self::version::{Era, Features, ProtocolVersion, StructuredContent};

@@ -1,0 +1,194 @@
+//! One typed call with everything known about its caller.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use crate::wire::json::{Kind, RawJson};
+use crate::wire::{ClientCapabilities, Features, Method, ProtocolVersion, RequestId};
+
+use super::extensions::Extensions;
+use super::inbound::Declared;
+use super::link::{CallLink, Cancellation};
+use super::output::Shape;
+use super::peer::Peer;
+use super::principal::Principal;
+use super::session::Session;
+
+/// A request or notification: the request type of the message plane.
+///
+/// Cloning it is cheap.
+///
+/// ```
+/// use portcullis::service::Envelope;
+/// use portcullis::wire::{Method, ProtocolVersion};
+///
+/// let envelope = Envelope::new(Method::TOOLS_LIST, ProtocolVersion::July2026).id(1);
+/// assert_eq!(envelope.request_id().unwrap().text(), "1");
+/// ```
+#[derive(Clone, Debug)]
+pub struct Envelope {
+    pub(crate) id: Option<RequestId>,
+    pub(crate) method: Method,
+    pub(crate) params: Option<RawJson>,
+    pub(crate) features: Features,
+    pub(crate) capabilities: ClientCapabilities,
+    pub(crate) principal: Option<Principal>,
+    pub(crate) session: Option<Session>,
+    pub(crate) declared: Option<Arc<dyn Declared>>,
+    pub(crate) extensions: Extensions,
+    pub(crate) link: CallLink,
+    pub(crate) shape: Shape,
+    pub(crate) target: Option<Target>,
+}
+
+/// What an internal method is about.
+#[derive(Clone, Debug)]
+pub(crate) enum Target {
+    /// A page of operations.
+    Page { cursor: Option<RawJson>, most: usize },
+    /// One operation and its arguments.
+    Operation {
+        /// A JSON string.
+        name: RawJson,
+        arguments: Option<RawJson>,
+        /// Whether the client saw the operation's own schema, and so mirrors arguments in headers.
+        native: bool,
+    },
+}
+
+impl Envelope {
+    /// A call that nothing is known about but its method and version: for tests and for layers
+    /// that call on their own account.
+    pub fn new(method: Method, version: ProtocolVersion) -> Self {
+        Self {
+            id: None,
+            method,
+            params: None,
+            features: version.features(),
+            capabilities: ClientCapabilities::default(),
+            principal: None,
+            session: None,
+            declared: None,
+            extensions: Extensions::default(),
+            link: CallLink::detached(),
+            shape: Shape::Plain,
+            target: None,
+        }
+    }
+
+    /// Sets the id, which makes it a request.
+    #[must_use]
+    pub fn id(mut self, id: impl Into<RequestId>) -> Self {
+        self.id = Some(id.into());
+        self
+    }
+
+    /// Sets the parameters: an object.
+    #[must_use]
+    pub fn params(mut self, params: RawJson) -> Self {
+        self.params = Some(params);
+        self
+    }
+
+    /// Sets who is calling.
+    #[must_use]
+    pub fn principal(mut self, principal: Principal) -> Self {
+        self.principal = Some(principal);
+        self
+    }
+
+    /// The id; none for a notification.
+    pub fn request_id(&self) -> Option<&RequestId> {
+        self.id.as_ref()
+    }
+
+    /// The method.
+    pub fn method(&self) -> &Method {
+        &self.method
+    }
+
+    /// The parameters: an object.
+    pub fn raw_params(&self) -> Option<&RawJson> {
+        self.params.as_ref()
+    }
+
+    /// What the caller's version permits.
+    pub fn features(&self) -> Features {
+        self.features
+    }
+
+    /// What the client can do.
+    pub fn capabilities(&self) -> &ClientCapabilities {
+        &self.capabilities
+    }
+
+    /// Who is calling, if anything in front found out.
+    pub fn caller(&self) -> Option<&Principal> {
+        self.principal.as_ref()
+    }
+
+    /// The conversation this belongs to; none for callers without one.
+    pub fn session(&self) -> Option<&Session> {
+        self.session.as_ref()
+    }
+
+    /// What layers above found out. Over HTTP the request's `http::request::Parts` are here.
+    pub fn extensions(&self) -> &Extensions {
+        &self.extensions
+    }
+
+    /// What layers above found out, to add to it.
+    pub fn extensions_mut(&mut self) -> &mut Extensions {
+        &mut self.extensions
+    }
+
+    /// The caller, reachable while the call runs.
+    pub fn peer(&self) -> Peer {
+        Peer::new(self.link.outlet())
+    }
+
+    /// Whether the caller has given up.
+    pub fn cancellation(&self) -> Cancellation {
+        self.link.cancellation()
+    }
+
+    /// The operation this invokes: known below the mode layer, in every mode.
+    pub fn operation(&self) -> Option<Cow<'_, str>> {
+        match &self.target {
+            Some(Target::Operation { name, .. }) => name.node().as_str(),
+            _ => None,
+        }
+    }
+
+    /// The arguments of the operation this invokes.
+    pub fn arguments(&self) -> Option<&RawJson> {
+        match &self.target {
+            Some(Target::Operation { arguments, .. }) => arguments.as_ref(),
+            _ => None,
+        }
+    }
+
+    /// The member `name` of the parameters.
+    pub(crate) fn param(&self, name: &str) -> Option<RawJson> {
+        self.params.as_ref()?.get(name)
+    }
+
+    /// The caller's progress token, if it gave a valid one: a string or an integer of at most 256
+    /// bytes, as it was written.
+    pub(crate) fn progress_token(&self) -> Option<RawJson> {
+        let token = self.params.as_ref()?.get("_meta")?.get("progressToken")?;
+        let node = token.node();
+        let valid = node.kind() == Kind::String || node.kind() == Kind::Number;
+        (valid && node.text().len() <= LONGEST_TOKEN).then_some(token)
+    }
+
+    /// The same call, turned into an internal one.
+    pub(crate) fn retarget(mut self, method: Method, target: Target) -> Self {
+        self.method = method;
+        self.target = Some(target);
+        self
+    }
+}
+
+/// The longest encoded progress token, in bytes.
+const LONGEST_TOKEN: usize = 256;

@@ -1,0 +1,298 @@
+//! What ties a call to its caller: where messages back go, and whether the caller still waits.
+//!
+//! One allocation serves both. The queue for messages and the token for waiting are made when they
+//! are first needed, so a call that neither notifies nor watches for its cancellation pays for
+//! neither.
+
+use std::fmt;
+use std::future::Future;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::task::{Context, Poll, Waker};
+
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use super::payload::Payload;
+
+/// The transport's handle on a call.
+#[derive(Clone)]
+pub struct CallLink(Arc<Link>);
+
+/// Where messages back to the caller go.
+#[derive(Clone)]
+pub struct Outlet(Arc<Link>);
+
+/// Whether the caller has given up.
+#[derive(Clone)]
+pub struct Cancellation(Arc<Link>);
+
+/// The caller cannot be reached: it went away, was answered, or cannot take messages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the caller cannot be reached")]
+pub struct Unreachable;
+
+struct Link {
+    sink: Sink,
+    cancelled: AtomicBool,
+    /// Made when somebody waits for the cancellation.
+    token: OnceLock<CancellationToken>,
+}
+
+enum Sink {
+    /// Nobody listens.
+    Nowhere,
+    /// A stream of this call's own, opened by the first message.
+    Stream(Mutex<Stream>),
+    /// A queue shared with other calls.
+    Shared {
+        queue: mpsc::Sender<Payload>,
+        /// Nothing is sent for a call that has ended.
+        ended: Mutex<bool>,
+    },
+}
+
+#[derive(Default)]
+struct Stream {
+    sender: Option<mpsc::Sender<Payload>>,
+    receiver: Option<mpsc::Receiver<Payload>>,
+    waiting: Option<Waker>,
+    ended: bool,
+}
+
+impl CallLink {
+    /// A call whose messages have nowhere to go.
+    pub fn detached() -> Self {
+        Self::new(Sink::Nowhere)
+    }
+
+    /// A call with a stream of its own.
+    pub(crate) fn streaming() -> Self {
+        Self::new(Sink::Stream(Mutex::default()))
+    }
+
+    /// A call whose messages go into a queue it shares with others.
+    pub(crate) fn shared(queue: mpsc::Sender<Payload>) -> Self {
+        let ended = Mutex::new(false);
+        Self::new(Sink::Shared { queue, ended })
+    }
+
+    fn new(sink: Sink) -> Self {
+        Self(Arc::new(Link {
+            sink,
+            cancelled: AtomicBool::new(false),
+            token: OnceLock::new(),
+        }))
+    }
+
+    /// The stream, once the call has sent its first message.
+    pub(crate) fn poll_stream(&self, cx: &Context<'_>) -> Poll<mpsc::Receiver<Payload>> {
+        let Sink::Stream(stream) = &self.0.sink else {
+            return Poll::Pending;
+        };
+        let mut stream = lock(stream);
+        match stream.receiver.take() {
+            Some(receiver) => Poll::Ready(receiver),
+            None => {
+                match &mut stream.waiting {
+                    Some(waker) => waker.clone_from(cx.waker()),
+                    waiting => *waiting = Some(cx.waker().clone()),
+                }
+                Poll::Pending
+            }
+        }
+    }
+
+    /// The stream, if the call has sent a message.
+    pub(crate) fn take_stream(&self) -> Option<mpsc::Receiver<Payload>> {
+        match &self.0.sink {
+            Sink::Stream(stream) => lock(stream).receiver.take(),
+            _ => None,
+        }
+    }
+
+    /// The call has its answer: nothing more is sent for it.
+    pub(crate) fn end(&self) {
+        self.0.end();
+    }
+
+    /// The caller has given up: nothing more is sent, and whoever waits for it is told.
+    pub(crate) fn cancel(&self) {
+        self.0.end();
+        self.0.cancelled.store(true, Ordering::SeqCst);
+        if let Some(token) = self.0.token.get() {
+            token.cancel();
+        }
+    }
+
+    /// Where messages back to the caller go.
+    pub fn outlet(&self) -> Outlet {
+        Outlet(Arc::clone(&self.0))
+    }
+
+    /// Whether the caller has given up.
+    pub fn cancellation(&self) -> Cancellation {
+        Cancellation(Arc::clone(&self.0))
+    }
+}
+
+impl Outlet {
+    /// Sends an encoded message. Waits while the caller is slow to read.
+    ///
+    /// # Errors
+    ///
+    /// [`Unreachable`] if it cannot arrive any more.
+    pub(crate) async fn send(&self, message: Payload) -> Result<(), Unreachable> {
+        match &self.0.sink {
+            Sink::Nowhere => Err(Unreachable),
+            Sink::Stream(stream) => {
+                let sender = open(&mut lock(stream))?;
+                sender.send(message).await.map_err(|_| Unreachable)
+            }
+            Sink::Shared { queue, ended } => {
+                let place = queue.reserve().await.map_err(|_| Unreachable)?;
+                let ended = lock(ended);
+                if *ended {
+                    return Err(Unreachable);
+                }
+                place.send(message);
+                Ok(())
+            }
+        }
+    }
+
+    /// Whether a message may arrive: false once the call was answered or given up.
+    pub fn is_open(&self) -> bool {
+        match &self.0.sink {
+            Sink::Nowhere => false,
+            Sink::Stream(stream) => !lock(stream).ended,
+            Sink::Shared { ended, .. } => !*lock(ended),
+        }
+    }
+}
+
+impl Cancellation {
+    /// Whether the caller has given up.
+    pub fn is_cancelled(&self) -> bool {
+        self.0.cancelled.load(Ordering::SeqCst)
+    }
+
+    /// Waits until the caller gives up.
+    pub fn cancelled(&self) -> impl Future<Output = ()> + Send + use<> {
+        let token = self.0.token.get_or_init(CancellationToken::new).clone();
+        // The flag is set before the token is looked for: one of the two sees the other.
+        if self.is_cancelled() {
+            token.cancel();
+        }
+        token.cancelled_owned()
+    }
+}
+
+impl Link {
+    fn end(&self) {
+        match &self.sink {
+            Sink::Nowhere => {}
+            Sink::Stream(stream) => {
+                let mut stream = lock(stream);
+                stream.ended = true;
+                stream.sender = None;
+            }
+            Sink::Shared { ended, .. } => *lock(ended) = true,
+        }
+    }
+}
+
+fn open(stream: &mut Stream) -> Result<mpsc::Sender<Payload>, Unreachable> {
+    if stream.ended {
+        return Err(Unreachable);
+    }
+    if let Some(sender) = &stream.sender {
+        return Ok(sender.clone());
+    }
+    let (sender, receiver) = mpsc::channel(QUEUE);
+    stream.sender = Some(sender.clone());
+    stream.receiver = Some(receiver);
+    if let Some(waker) = stream.waiting.take() {
+        waker.wake();
+    }
+    Ok(sender)
+}
+
+/// No code that can panic runs while one of these locks is held.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl fmt::Debug for CallLink {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let cancelled = self.0.cancelled.load(Ordering::SeqCst);
+        f.debug_struct("CallLink").field("cancelled", &cancelled).finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Outlet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Outlet").field("open", &self.is_open()).finish()
+    }
+}
+
+impl fmt::Debug for Cancellation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Cancellation").field(&self.is_cancelled()).finish()
+    }
+}
+
+/// Messages of one call that wait for a slow reader before its sender has to.
+const QUEUE: usize = 16;
+
+#[cfg(test)]
+mod tests {
+    use std::pin::pin;
+
+    use super::*;
+
+    fn message(text: &str) -> Payload {
+        text.as_bytes().to_vec().into()
+    }
+
+    #[tokio::test]
+    async fn the_first_message_opens_the_stream() {
+        let link = CallLink::streaming();
+        assert!(link.take_stream().is_none());
+        link.outlet().send(message("a")).await.unwrap();
+        let mut stream = std::future::poll_fn(|cx| link.poll_stream(cx)).await;
+        assert_eq!(stream.try_recv().unwrap().into_bytes(), "a");
+        link.end();
+        assert_eq!(link.outlet().send(message("b")).await, Err(Unreachable));
+    }
+
+    #[tokio::test]
+    async fn nothing_is_sent_after_the_end() {
+        let (queue, mut received) = mpsc::channel(1);
+        let link = CallLink::shared(queue);
+        let outlet = link.outlet();
+        outlet.send(message("a")).await.unwrap();
+        // This one waits for a place while the call ends.
+        let mut late = pin!(outlet.send(message("b")));
+        assert!(futures_pending(late.as_mut()));
+        link.end();
+        received.recv().await.unwrap();
+        assert_eq!(late.await, Err(Unreachable));
+        assert!(received.try_recv().is_err());
+    }
+
+    #[tokio::test]
+    async fn cancelling_wakes_whoever_waits_before_or_after() {
+        let link = CallLink::detached();
+        let early = link.cancellation().cancelled();
+        link.cancel();
+        early.await;
+        link.cancellation().cancelled().await;
+        assert!(link.cancellation().is_cancelled());
+        assert!(!link.outlet().is_open());
+    }
+
+    fn futures_pending(future: std::pin::Pin<&mut impl Future>) -> bool {
+        future.poll(&mut Context::from_waker(Waker::noop())).is_pending()
+    }
+}

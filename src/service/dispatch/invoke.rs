@@ -1,0 +1,98 @@
+//! Running one operation: arguments checked before, the result after.
+
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use crate::service::context::{Envelope, Failure, Invoked, Outcome, Output, Reply, Target};
+use crate::service::handler::{BoxFuture, CallContext, no_arguments};
+use crate::service::operation::Registered;
+use crate::wire::Error;
+
+use super::{Answer, Core};
+
+/// An operation that runs.
+pub(super) struct Running {
+    run: BoxFuture<Result<Output, Failure>>,
+    operation: Arc<Registered>,
+}
+
+impl Core {
+    pub(super) fn invoke(&self, envelope: Envelope) -> Answer {
+        let Some(Target::Operation { name, arguments, native }) = envelope.target.clone() else {
+            return Answer::now(Error::method_not_found());
+        };
+        let snapshot = self.registry.snapshot();
+        let found = name.node().as_str().and_then(|name| snapshot.operations.get(&name));
+        let Some(operation) = found.map(Arc::clone) else {
+            return Answer::now(Reply::new(Outcome::UnknownOperation));
+        };
+        let arguments = match arguments {
+            Some(arguments) if arguments.node().is_object() => arguments,
+            Some(arguments) if !arguments.node().is_null() => {
+                return Answer::now(Error::invalid_params("arguments must be an object"));
+            }
+            _ => no_arguments(),
+        };
+        if let (true, true, Some(declared)) = (native, envelope.features().is_modern(), &envelope.declared) {
+            if let Err(error) = operation.headers.verify(&**declared, arguments.node()) {
+                return Answer::now(error);
+            }
+        }
+        if let Err(mismatch) = operation.input.check(arguments.node()) {
+            let text = mismatch.text("the arguments");
+            let failure = Failure::invalid_arguments(text, mismatch.diagnostics());
+            let invoked = Invoked {
+                outcome: Err(failure),
+                declares_output: operation.output.is_some(),
+            };
+            return Answer::now(Reply::new(Outcome::Invoked(invoked)));
+        }
+        let context = CallContext::new(envelope, name, Some(arguments), snapshot.state.clone());
+        Answer::Running(Running {
+            run: (operation.run)(context),
+            operation,
+        })
+    }
+}
+
+impl Running {
+    pub(super) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Invoked> {
+        self.run.as_mut().poll(cx).map(|outcome| self.finish(outcome))
+    }
+
+    fn finish(&self, outcome: Result<Output, Failure>) -> Invoked {
+        let name = &self.operation.definition.name;
+        let outcome = outcome.and_then(|output| self.checked(output));
+        if let Err(failure) = &outcome {
+            match failure.source() {
+                Some(cause) => {
+                    tracing::error!(target: "portcullis::core", operation = name, cause, "operation failed");
+                }
+                None => {
+                    let code = failure.code();
+                    tracing::debug!(target: "portcullis::core", operation = name, code, "operation failed");
+                }
+            }
+        }
+        Invoked {
+            outcome,
+            declares_output: self.operation.output.is_some(),
+        }
+    }
+
+    /// A result that breaks the promise of the operation's own schema is not sent.
+    fn checked(&self, output: Output) -> Result<Output, Failure> {
+        let Some(schema) = &self.operation.output else {
+            return Ok(output);
+        };
+        let problem = match output.value() {
+            None => "the result has no structured value".to_owned(),
+            Some(value) => match schema.check(value.node()) {
+                Ok(()) => return Ok(output),
+                Err(mismatch) => mismatch.text("the result"),
+            },
+        };
+        Err(Failure::new("invalid_result", "the operation gave a result that does not fit its schema")
+            .cause(problem))
+    }
+}

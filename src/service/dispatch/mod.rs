@@ -1,0 +1,179 @@
+//! The core: a `tower::Service` that answers envelopes from a registry.
+//!
+//! It knows no transport and no mode. What a client calls a tool reaches it as an internal method:
+//! the mode layer above turns `tools/list` and `tools/call` into those, in every mode.
+//!
+//! ```
+//! use portcullis::service::{Envelope, McpService, Registry};
+//! use portcullis::wire::{Method, ProtocolVersion};
+//! use tower::ServiceExt;
+//!
+//! # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+//! let core = McpService::builder(Registry::builder().build()?).build()?;
+//! let ping = Envelope::new(Method::PING, ProtocolVersion::LATEST_LEGACY).id(1);
+//! let reply = core.oneshot(ping).await.unwrap();
+//! assert_eq!(reply.members(), Some(&b""[..]));
+//! # Ok::<(), portcullis::service::ConfigError>(())
+//! # }).unwrap();
+//! ```
+
+mod completion;
+mod invoke;
+mod lifecycle;
+mod lists;
+mod router;
+
+use std::convert::Infallible;
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use tower::Service;
+
+use crate::wire::Implementation;
+
+use super::config::ConfigError;
+use super::context::{Envelope, Invoked, Outcome, Reply};
+use super::handler::BoxFuture;
+use super::pager::Pager;
+use super::registry::Registry;
+use super::secret::Secret;
+
+use self::invoke::Running;
+
+/// The core service. Cloning shares it.
+#[derive(Clone)]
+pub struct McpService {
+    core: Arc<Core>,
+}
+
+/// Collects the settings of the core.
+#[derive(Debug)]
+#[must_use = "a builder does nothing until it is built"]
+pub struct McpServiceBuilder {
+    registry: Registry,
+    identity: Implementation,
+    instructions: Option<String>,
+    secret: Option<Secret>,
+}
+
+struct Core {
+    registry: Registry,
+    identity: Implementation,
+    instructions: Option<String>,
+    pager: Pager,
+}
+
+impl McpService {
+    /// The core over a registry.
+    pub fn builder(registry: Registry) -> McpServiceBuilder {
+        McpServiceBuilder {
+            registry,
+            identity: Implementation::new("mcp", "unreleased"),
+            instructions: None,
+            secret: None,
+        }
+    }
+}
+
+impl McpServiceBuilder {
+    /// Who the server is. Without it, `mcp` `unreleased`.
+    pub fn identity(mut self, identity: Implementation) -> Self {
+        self.identity = identity;
+        self
+    }
+
+    /// What a model should know about the server as a whole.
+    pub fn instructions(mut self, instructions: impl Into<String>) -> Self {
+        self.instructions = Some(instructions.into());
+        self
+    }
+
+    /// From what keys are derived. Without it, a random one that serves this process only.
+    pub fn secret(mut self, secret: Secret) -> Self {
+        self.secret = Some(secret);
+        self
+    }
+
+    /// Builds the core.
+    ///
+    /// # Errors
+    ///
+    /// If no secret was given and the system has no randomness for one.
+    pub fn build(self) -> Result<McpService, ConfigError> {
+        let secret = match self.secret {
+            Some(secret) => secret,
+            None => Secret::random()?,
+        };
+        Ok(McpService {
+            core: Arc::new(Core {
+                registry: self.registry,
+                identity: self.identity,
+                instructions: self.instructions,
+                pager: Pager::new(&secret),
+            }),
+        })
+    }
+}
+
+impl Service<Envelope> for McpService {
+    type Response = Reply;
+    type Error = Infallible;
+    type Future = ResponseFuture;
+
+    /// The core is always ready: how much it may do at once is for layers to say.
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, envelope: Envelope) -> ResponseFuture {
+        ResponseFuture(self.core.route(envelope))
+    }
+}
+
+/// The future of an [`McpService`].
+pub struct ResponseFuture(Answer);
+
+/// How a call is answered.
+enum Answer {
+    /// At once.
+    Now(Option<Reply>),
+    /// When an operation has run: the one box is that of its handler.
+    Running(Running),
+    /// When something else has run.
+    Later(BoxFuture<Reply>),
+}
+
+impl Answer {
+    fn now(reply: impl Into<Reply>) -> Self {
+        Self::Now(Some(reply.into()))
+    }
+}
+
+impl Future for ResponseFuture {
+    type Output = Result<Reply, Infallible>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        match &mut self.0 {
+            Answer::Now(reply) => Poll::Ready(Ok(reply.take().unwrap_or_else(Reply::accepted))),
+            Answer::Running(running) => running.poll(cx).map(|invoked: Invoked| {
+                Ok(Reply::new(Outcome::Invoked(invoked)))
+            }),
+            Answer::Later(later) => later.as_mut().poll(cx).map(Ok),
+        }
+    }
+}
+
+impl fmt::Debug for McpService {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("McpService").field("identity", &self.core.identity).finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for ResponseFuture {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("ResponseFuture")
+    }
+}

@@ -1,0 +1,27 @@
+//! What it means: the core, the registry and everything calls are made of. No HTTP, no sockets.
+
+mod catalog;
+mod config;
+pub mod dispatch;
+pub mod context;
+pub mod handler;
+mod operation;
+mod pager;
+mod param_headers;
+mod prompts;
+mod refusal;
+mod registry;
+mod resources;
+pub(crate) mod schema;
+mod secret;
+
+pub use config::ConfigError;
+pub use dispatch::McpService;
+pub use handler::CallContext;
+pub use context::*;
+pub use operation::{Operation, OperationError, OperationFuture, OperationService};
+pub use prompts::Prompt;
+pub use refusal::Refused;
+pub use registry::{Registry, RegistryBuilder};
+pub use resources::{Resource, ResourceTemplate};
+pub use secret::Secret;
