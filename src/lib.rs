@@ -1,3 +1,4 @@
 //! wip
 pub mod wire;
 pub mod service;
+pub mod layers;

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 use super::capability::Capability;
-use super::json::{ObjectWriter, quote};
+use super::json::{ObjectWriter, RawJson, quote};
 use super::version::{Features, ProtocolVersion};
 
 /// An error reply.
@@ -15,6 +15,7 @@ pub struct Error {
     code: i32,
     message: Cow<'static, str>,
     data: Option<Box<str>>,
+    refusal: Option<Refusal>,
 }
 
 /// Why a request was refused although it was well formed.
@@ -74,6 +75,7 @@ impl Error {
             code,
             message,
             data: None,
+            refusal: None,
         }
     }
 
@@ -147,8 +149,21 @@ impl Error {
 
     /// A well-formed request that is refused.
     pub fn refused(refusal: Refusal) -> Self {
-        Self::new(Self::INTERNAL_ERROR, refusal.message())
-            .data_object(|data| _ = data.string("code", refusal.code()))
+        let error = Self::new(Self::INTERNAL_ERROR, refusal.message())
+            .data_object(|data| _ = data.string("code", refusal.code()));
+        Self {
+            refusal: Some(refusal),
+            ..error
+        }
+    }
+
+    /// Adds the data. Data that is too long is left out.
+    #[must_use]
+    pub fn with_data(mut self, data: &RawJson) -> Self {
+        if data.text().len() + self.message.len() <= Self::LONGEST {
+            self.data = Some(data.text().into());
+        }
+        self
     }
 
     /// Adds the data: an object whose members `write` writes. Data that is too long is left out.
@@ -179,6 +194,24 @@ impl Error {
         self.data.as_deref()
     }
 
+    /// Why a well-formed request was refused, if it was.
+    pub fn refusal(&self) -> Option<Refusal> {
+        self.refusal
+    }
+
+    /// The HTTP status a caller with these features expects with the error.
+    pub(crate) fn status(&self, features: Option<Features>) -> u16 {
+        match self.code {
+            Self::PARSE_ERROR
+            | Self::INVALID_REQUEST
+            | Self::HEADER_MISMATCH
+            | Self::MISSING_CAPABILITY
+            | Self::UNSUPPORTED_VERSION => 400,
+            Self::METHOD_NOT_FOUND if features.is_some_and(Features::is_modern) => 404,
+            _ => self.refusal.map_or(200, Refusal::status),
+        }
+    }
+
     /// Appends the error object.
     pub(crate) fn push(&self, out: &mut Vec<u8>) {
         ObjectWriter::new(out)
@@ -200,6 +233,14 @@ impl Refusal {
             Self::ResponseTooLarge => "response_too_large",
             Self::Unavailable => "unavailable",
             Self::Internal => "internal",
+        }
+    }
+
+    fn status(self) -> u16 {
+        match self {
+            Self::Overloaded | Self::ShuttingDown | Self::Unavailable => 503,
+            Self::RateLimited => 429,
+            Self::Timeout | Self::ResponseTooLarge | Self::Internal => 200,
         }
     }
 

@@ -3,7 +3,8 @@
 use std::any::Any;
 use std::sync::Arc;
 
-use crate::wire::Frame;
+use crate::wire::json::ObjectWriter;
+use crate::wire::{Error, Features, Frame, RequestId};
 
 use super::extensions::Extensions;
 use super::link::CallLink;
@@ -98,6 +99,21 @@ impl Outbound {
                 ..Hints::default()
             },
         }
+    }
+
+    /// An error reply. Errors that cannot be tied to a request have no id.
+    pub fn error(id: Option<&RequestId>, error: &Error, features: Option<Features>) -> Self {
+        let mut out = Vec::with_capacity(192);
+        let mut object = ObjectWriter::new(&mut out);
+        object.raw("jsonrpc", "\"2.0\"");
+        object.optional_raw("id", id.map(RequestId::text));
+        error.push(object.value("error"));
+        object.end();
+        let mut outbound = Self::new(out.into()).status(error.status(features));
+        if matches!(outbound.hints.status, 429 | 503) {
+            outbound.hints.headers.push(("retry-after", "1".to_owned()));
+        }
+        outbound
     }
 
     /// Sets the HTTP status.

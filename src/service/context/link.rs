@@ -15,6 +15,9 @@ use tokio_util::sync::CancellationToken;
 
 use super::payload::Payload;
 
+/// Messages of one call on their way to its caller.
+pub(crate) type Messages = mpsc::Receiver<Payload>;
+
 /// The transport's handle on a call.
 #[derive(Clone)]
 pub struct CallLink(Arc<Link>);
@@ -55,7 +58,7 @@ enum Sink {
 #[derive(Default)]
 struct Stream {
     sender: Option<mpsc::Sender<Payload>>,
-    receiver: Option<mpsc::Receiver<Payload>>,
+    receiver: Option<Messages>,
     waiting: Option<Waker>,
     ended: bool,
 }
@@ -86,7 +89,7 @@ impl CallLink {
     }
 
     /// The stream, once the call has sent its first message.
-    pub(crate) fn poll_stream(&self, cx: &Context<'_>) -> Poll<mpsc::Receiver<Payload>> {
+    pub(crate) fn poll_stream(&self, cx: &Context<'_>) -> Poll<Messages> {
         let Sink::Stream(stream) = &self.0.sink else {
             return Poll::Pending;
         };
@@ -104,7 +107,7 @@ impl CallLink {
     }
 
     /// The stream, if the call has sent a message.
-    pub(crate) fn take_stream(&self) -> Option<mpsc::Receiver<Payload>> {
+    pub(crate) fn take_stream(&self) -> Option<Messages> {
         match &self.0.sink {
             Sink::Stream(stream) => lock(stream).receiver.take(),
             _ => None,

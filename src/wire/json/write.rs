@@ -21,11 +21,16 @@ impl<'a> ObjectWriter<'a> {
         }
     }
 
-    /// Writes members for an object whose braces, and members before these, others write.
+    /// Writes the first members of an object whose braces others write.
     pub(crate) fn members(out: &'a mut Vec<u8>) -> Self {
+        Self::members_after(out, false)
+    }
+
+    /// Writes members for an object whose braces others write, and maybe members before these.
+    pub(crate) fn members_after(out: &'a mut Vec<u8>, started: bool) -> Self {
         Self {
-            started: !out.is_empty(),
             out,
+            started,
             braces: false,
         }
     }

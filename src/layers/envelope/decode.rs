@@ -1,0 +1,169 @@
+//! What a message is: its era, its version, and whether it may pass.
+
+use crate::service::{Declared, Envelope, Inbound, Outbound, Shape};
+use crate::wire::json::{Node, RawJson};
+use crate::wire::{
+    Call, ClientCapabilities, Era, Error, Features, Message, Method, ProtocolVersion, RequestId,
+};
+
+use super::headers;
+
+/// A message that does not pass.
+pub(super) struct Refused {
+    pub(super) error: Error,
+    id: Option<RequestId>,
+    /// The status, where it does not follow from the error.
+    status: Option<u16>,
+}
+
+impl Refused {
+    pub(super) fn into_outbound(self) -> Outbound {
+        let outbound = Outbound::error(self.id.as_ref(), &self.error, None);
+        match self.status {
+            Some(status) => outbound.status(status),
+            None => outbound,
+        }
+    }
+}
+
+/// Who speaks, and how.
+struct Speaker {
+    features: Features,
+    capabilities: ClientCapabilities,
+}
+
+pub(super) fn decode(inbound: Inbound) -> Result<Envelope, Refused> {
+    let call = match inbound.frame.message() {
+        Message::Request(call) | Message::Notification(call) => call,
+        Message::Response(_) => {
+            return Err(refused(None, Error::invalid_request("no request of ours awaits an answer")));
+        }
+        Message::Batch => {
+            return Err(refused(None, Error::invalid_request("batches are not accepted")));
+        }
+        Message::Invalid { id, error } => return Err(refused(id, error)),
+    };
+    match speaker(&inbound, &call) {
+        Ok(speaker) => Ok(Envelope {
+            id: call.id,
+            method: call.method,
+            params: call.params,
+            features: speaker.features,
+            capabilities: speaker.capabilities,
+            principal: inbound.principal,
+            session: inbound.session,
+            declared: inbound.declared,
+            extensions: inbound.extensions,
+            link: inbound.link,
+            shape: Shape::Plain,
+            target: None,
+        }),
+        Err(error) => Err(Refused {
+            error,
+            id: call.id,
+            status: Some(400),
+        }),
+    }
+}
+
+fn refused(id: Option<RequestId>, error: Error) -> Refused {
+    Refused {
+        error,
+        id,
+        status: None,
+    }
+}
+
+/// The rules by which an era is recognised. A request that says who it is is modern, whatever was
+/// said before on the connection and whatever its method; the handshake is legacy; the rest goes by
+/// what was negotiated, or by what the transport declares.
+fn speaker(inbound: &Inbound, call: &Call) -> Result<Speaker, Error> {
+    let declared = inbound.declared.as_deref();
+    let meta = call.params.as_ref().and_then(|params| params.get("_meta"));
+    let version = meta.as_ref().and_then(|meta| meta.node().get(PROTOCOL_VERSION));
+    if version.is_some() {
+        return modern(declared, call, meta.as_ref());
+    }
+    if call.method == Method::INITIALIZE {
+        return Ok(handshake(call));
+    }
+    if let Some(negotiated) = inbound.session.as_ref().and_then(|session| session.negotiated()) {
+        return Ok(Speaker {
+            features: negotiated.version.features(),
+            capabilities: negotiated.capabilities.clone(),
+        });
+    }
+    match declared {
+        Some(declared) => match declared_version(declared)? {
+            version if version.era() == Era::Modern => modern(Some(declared), call, meta.as_ref()),
+            version => Ok(legacy(version)),
+        },
+        // Without headers only what needs no version is served before the handshake.
+        None if call.method == Method::PING || call.id.is_none() => {
+            Ok(legacy(ProtocolVersion::LATEST_LEGACY))
+        }
+        None => Err(missing_meta(PROTOCOL_VERSION)),
+    }
+}
+
+/// A request of the modern era carries everything itself.
+fn modern(
+    declared: Option<&dyn Declared>,
+    call: &Call,
+    meta: Option<&RawJson>,
+) -> Result<Speaker, Error> {
+    let member = |name: &str| meta.and_then(|meta| meta.get(name));
+    let is_request = call.id.is_some();
+    let version = member(PROTOCOL_VERSION);
+    let text = version.as_ref().and_then(|version| version.node().as_str());
+    let Some(text) = text else {
+        return Err(missing_meta(PROTOCOL_VERSION));
+    };
+    let capabilities = member(CLIENT_CAPABILITIES).filter(|found| found.node().is_object());
+    if capabilities.is_none() && is_request {
+        return Err(missing_meta(CLIENT_CAPABILITIES));
+    }
+    // Which headers a notification needs is not defined, so it needs none.
+    if let (Some(declared), true) = (declared, is_request) {
+        headers::verify(declared, call, &text)?;
+    }
+    match ProtocolVersion::parse(&text) {
+        Some(version) if version.era() == Era::Modern => Ok(Speaker {
+            features: version.features(),
+            capabilities: capabilities.map(ClientCapabilities::new).unwrap_or_default(),
+        }),
+        _ => Err(Error::unsupported_version(&text)),
+    }
+}
+
+/// The handshake speaks the version it asks for if that is one with a handshake, else the newest
+/// such version.
+fn handshake(call: &Call) -> Speaker {
+    let params = call.params.as_ref();
+    let asked = params.and_then(|params| params.node().get("protocolVersion"));
+    let asked = asked.and_then(Node::as_str).and_then(|date| ProtocolVersion::parse(&date));
+    let version = asked.filter(|version| version.era() == Era::Legacy);
+    legacy(version.unwrap_or(ProtocolVersion::LATEST_LEGACY))
+}
+
+fn legacy(version: ProtocolVersion) -> Speaker {
+    Speaker {
+        features: version.features(),
+        capabilities: ClientCapabilities::default(),
+    }
+}
+
+/// The version the header names, or the one to assume without.
+fn declared_version(declared: &dyn Declared) -> Result<ProtocolVersion, Error> {
+    match headers::VERSION.read(declared)? {
+        None => Ok(ProtocolVersion::ASSUMED),
+        Some(date) => ProtocolVersion::parse(date).ok_or_else(|| Error::unsupported_version(date)),
+    }
+}
+
+fn missing_meta(name: &str) -> Error {
+    Error::invalid_params(format_args!("_meta must have `{name}`; or send `initialize` first"))
+}
+
+const PROTOCOL_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
+const CLIENT_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";

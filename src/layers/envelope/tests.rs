@@ -1,0 +1,209 @@
+use std::sync::Mutex;
+
+use tower::{ServiceExt as _, service_fn};
+
+use super::*;
+use crate::service::{CacheHint, Declared, Field, Session};
+use crate::wire::json::RawJson;
+use crate::wire::{Frame, ProtocolVersion};
+
+#[derive(Debug, Default)]
+struct Headers(Vec<(&'static str, &'static str)>);
+
+impl Declared for Headers {
+    fn field(&self, name: &str) -> Field<'_> {
+        let mut found = self.0.iter().filter(|(header, _)| *header == name);
+        match (found.next(), found.next()) {
+            (None, _) => Field::Absent,
+            (Some((_, value)), None) => Field::One(value.as_bytes()),
+            _ => Field::Several,
+        }
+    }
+}
+
+const META: &str = r#""_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}"#;
+
+fn message(text: &str) -> Inbound {
+    Inbound::new(Frame::parse(text.as_bytes().to_vec(), 128).unwrap())
+}
+
+/// A message over HTTP, with these headers.
+fn posted(text: &str, headers: &[(&'static str, &'static str)]) -> Inbound {
+    let mut inbound = message(text);
+    inbound.declared = Some(Arc::new(Headers(headers.to_vec())));
+    inbound
+}
+
+/// Sends a message through the layer: status, body, and the version that was decoded, if any was.
+async fn send(inbound: Inbound) -> (u16, String, Option<ProtocolVersion>) {
+    let seen = Arc::new(Mutex::new(None));
+    let inner = {
+        let seen = Arc::clone(&seen);
+        service_fn(move |call: Envelope| {
+            *seen.lock().unwrap() = Some(call.features().version());
+            std::future::ready(Ok::<_, tower::BoxError>(Reply::cacheable("\"a\":1", CacheHint::NONE)))
+        })
+    };
+    let layer = EnvelopeLayer::new(&Implementation::new("s", "1")).unwrap();
+    let outbound = layer.layer(inner).oneshot(inbound).await.unwrap();
+    let body = outbound.payload.map(|payload| payload.into_bytes().to_vec()).unwrap_or_default();
+    let version = seen.lock().unwrap().take();
+    (outbound.hints.status, String::from_utf8(body).unwrap(), version)
+}
+
+fn code(body: &str) -> i64 {
+    let value: serde_json::Value = serde_json::from_str(body).unwrap();
+    value["error"]["code"].as_i64().unwrap_or_default()
+}
+
+/// Contract: P-1, P-5, P-6, P-27.
+#[tokio::test]
+async fn modern_results_say_what_they_are_and_legacy_ones_do_not() {
+    let modern = format!(r#"{{"jsonrpc":"2.0","id":"\u0061","method":"x","params":{{{META}}}}}"#);
+    let (status, body, version) = send(message(&modern)).await;
+    assert_eq!((status, version), (200, Some(ProtocolVersion::July2026)));
+    assert_eq!(
+        body,
+        r#"{"jsonrpc":"2.0","id":"\u0061","result":{"resultType":"complete","a":1,"ttlMs":0,"cacheScope":"private","_meta":{"io.modelcontextprotocol/serverInfo":{"name":"s","version":"1"}}}}"#
+    );
+    let (_, body, _) = send(message(r#"{"jsonrpc":"2.0","id":7,"method":"ping"}"#)).await;
+    assert_eq!(body, r#"{"jsonrpc":"2.0","id":7,"result":{"a":1}}"#);
+}
+
+/// Contract: P-18, P-19, P-20, P-42, P-43, P-67, P-70, P-71, P-72, P-73, case H07, case H10.
+#[tokio::test]
+async fn modern_requests_are_checked_in_order() {
+    let call = |meta: &str| {
+        format!(r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"n",{meta}}}}}"#)
+    };
+    const V: &str = "2026-07-28";
+    let version = r#""io.modelcontextprotocol/protocolVersion":"2026-07-28""#;
+    let capabilities = r#""io.modelcontextprotocol/clientCapabilities":{}"#;
+    let null = r#""io.modelcontextprotocol/clientCapabilities":null"#;
+    let unknown = r#""io.modelcontextprotocol/protocolVersion":"v9""#;
+    let old = r#""io.modelcontextprotocol/protocolVersion":"2025-11-25""#;
+    let full = [("mcp-protocol-version", V), ("mcp-method", "tools/call"), ("mcp-name", "n")];
+    let replaced = |name: &'static str, value: &'static str| {
+        full.map(|(header, old)| if header == name { (header, value) } else { (header, old) })
+    };
+    let without = |name: &str| {
+        full.into_iter().filter(|(header, _)| *header != name).collect::<Vec<_>>()
+    };
+    let meta = |members: &[&str]| call(&format!(r#""_meta":{{{}}}"#, members.join(",")));
+    let good = meta(&[version, capabilities]);
+    let twice: Vec<_> = full.into_iter().chain([("mcp-name", "n")]).collect();
+    let cases: Vec<(String, Vec<(&'static str, &'static str)>, u16, i64)> = vec![
+        (good.clone(), full.to_vec(), 200, 0),
+        (call(r#""x":1"#), full.to_vec(), 400, -32602),
+        (meta(&[capabilities]), full.to_vec(), 400, -32602),
+        (meta(&[version]), full.to_vec(), 400, -32602),
+        (meta(&[version, null]), full.to_vec(), 400, -32602),
+        (meta(&[unknown, capabilities]), full.to_vec(), 400, -32020),
+        (meta(&[unknown, capabilities]), replaced("mcp-protocol-version", "v9").to_vec(), 400, -32022),
+        (meta(&[old, capabilities]), replaced("mcp-protocol-version", "2025-11-25").to_vec(), 400, -32022),
+        (good.clone(), without("mcp-protocol-version"), 400, -32020),
+        (good.clone(), replaced("mcp-protocol-version", "2025-11-25").to_vec(), 400, -32020),
+        (good.clone(), without("mcp-method"), 400, -32020),
+        (good.clone(), replaced("mcp-method", "TOOLS/CALL").to_vec(), 400, -32020),
+        (good.clone(), replaced("mcp-method", "tools/list").to_vec(), 400, -32020),
+        (good.clone(), without("mcp-name"), 400, -32020),
+        (good.clone(), replaced("mcp-name", "N").to_vec(), 400, -32020),
+        (good.clone(), replaced("mcp-name", "  n\t").to_vec(), 200, 0),
+        (good.clone(), replaced("mcp-name", "=?base64?bg==?=").to_vec(), 200, 0),
+        (good.clone(), replaced("mcp-name", "=?base64?bg=?=").to_vec(), 400, -32020),
+        (good, twice, 400, -32020),
+    ];
+    for (text, headers, status, expected) in cases {
+        let (found, body, version) = send(posted(&text, &headers)).await;
+        assert_eq!((found, code(&body)), (status, expected), "{text} {headers:?} {body}");
+        assert!(body.contains(r#""id":1"#), "{body}");
+        assert_eq!(version.is_some(), status == 200, "a refused message reached the core");
+    }
+}
+
+/// Contract: P-252, P-253, P-254, P-255, P-217, case L01.
+#[tokio::test]
+async fn eras_are_told_apart_message_by_message() {
+    let session = Session::new();
+    let with_session = |text: &str| {
+        let mut inbound = message(text);
+        inbound.session = Some(session.clone());
+        inbound
+    };
+    let initialize = |version: &str| {
+        format!(r#"{{"jsonrpc":"2.0","id":1,"method":"initialize","params":{{"protocolVersion":{version}}}}}"#)
+    };
+    for (asked, spoken) in [
+        (r#""2024-11-05""#, ProtocolVersion::November2024),
+        (r#""2025-06-18""#, ProtocolVersion::June2025),
+        (r#""2099-01-01""#, ProtocolVersion::November2025),
+        (r#""2026-07-28""#, ProtocolVersion::November2025),
+        ("20250618", ProtocolVersion::November2025),
+    ] {
+        assert_eq!(send(message(&initialize(asked))).await.2, Some(spoken), "{asked}");
+    }
+    let list = r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#;
+    let (status, body, _) = send(with_session(list)).await;
+    assert_eq!((status, code(&body)), (400, -32602), "nothing was negotiated");
+    session.negotiate(ProtocolVersion::June2025, Default::default());
+    assert_eq!(send(with_session(list)).await.2, Some(ProtocolVersion::June2025));
+    let modern = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"ping","params":{{{META}}}}}"#);
+    assert_eq!(send(with_session(&modern)).await.2, Some(ProtocolVersion::July2026));
+}
+
+/// Contract: P-227, P-228.
+#[tokio::test]
+async fn legacy_requests_without_a_session_go_by_their_header() {
+    let list = r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#;
+    let version = |date| send(posted(list, &[("mcp-protocol-version", date)]));
+    assert_eq!(version("2025-11-25").await.2, Some(ProtocolVersion::November2025));
+    assert_eq!(send(posted(list, &[])).await.2, Some(ProtocolVersion::March2025));
+    let (status, body, _) = version("1900-01-01").await;
+    assert_eq!((status, code(&body)), (400, -32022));
+}
+
+#[tokio::test]
+async fn notifications_get_no_reply_and_refused_ones_no_id() {
+    let (status, body, version) = send(posted(r#"{"jsonrpc":"2.0","method":"notifications/x"}"#, &[])).await;
+    assert_eq!((status, &*body, version.is_some()), (202, "", true));
+    let refused = r#"{"jsonrpc":"2.0","method":"notifications/x","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"v9"}}}"#;
+    let (status, body, _) = send(posted(refused, &[])).await;
+    assert_eq!((status, code(&body)), (400, -32022));
+    assert!(!body.contains("\"id\""), "{body}");
+}
+
+/// Contract: P-17, P-92, S-092.
+#[tokio::test]
+async fn what_is_no_message_is_an_invalid_request() {
+    for text in ["[]", "[{}]", "7", r#"{"jsonrpc":"2.0","id":"srv-1","result":{}}"#] {
+        let (status, body, version) = send(posted(text, &[])).await;
+        assert_eq!((status, code(&body), version), (400, -32600, None), "{text}");
+    }
+}
+
+#[tokio::test]
+async fn long_results_are_not_copied_and_read_the_same() {
+    let text = format!("\"a\":\"{}\"", "x".repeat(100_000));
+    let encoder = Encoder::new(&Implementation::new("s", "1")).unwrap();
+    let features = ProtocolVersion::July2026.features();
+    let members = bytes::Bytes::from(text.clone());
+    let mut reply = Reply::result(members.clone());
+    if let crate::service::Outcome::Result(body) = &mut reply.outcome {
+        body.meta = Some(RawJson::parse(r#"{ "k": 1 }"#).unwrap());
+    }
+    let payload = encoder.encode(reply, Some(&1.into()), features).payload.unwrap();
+    assert!(payload.pieces().any(|piece| piece.as_ptr() == members.as_ptr()));
+    let whole = String::from_utf8(payload.into_bytes().to_vec()).unwrap();
+    assert_eq!(
+        whole,
+        format!(r#"{{"jsonrpc":"2.0","id":1,"result":{{"resultType":"complete",{text},"_meta":{{"io.modelcontextprotocol/serverInfo":{{"name":"s","version":"1"}},"k": 1}}}}}}"#)
+    );
+}
+
+#[test]
+fn identity_is_bounded_on_both_sides() {
+    let identity = |length: usize| Implementation::new("n".repeat(length), "");
+    let around = r#"{"name":"","version":""}"#.len();
+    assert!(Encoder::new(&identity(4096 - around)).is_ok());
+    assert!(Encoder::new(&identity(4097 - around)).is_err());
+}

@@ -1,0 +1,119 @@
+//! Forgets the type of everything on the frame plane, once.
+//!
+//! What a stack is made of shows in its type. Above the frame plane that would make every transport
+//! generic over all of it, so the type is forgotten here: a [`Gate`] is one pointer, cloning it is
+//! free, and HTTP, stdio and in-process callers share the one stack behind it, limits included.
+//!
+//! Each call drives a fresh clone of the stack, so a handle that waits for a permit is never kept
+//! from one call to the next, and readiness never outlives its call.
+//!
+//! Errors that no rescue below has answered are answered here, as an internal fault.
+//!
+//! # Examples
+//!
+//! ```
+//! use portcullis::layers::{Gate, GateLayer};
+//! use portcullis::service::{Inbound, Outbound};
+//! use portcullis::wire::Frame;
+//! use tower::{BoxError, Layer, ServiceExt, service_fn};
+//!
+//! # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+//! let stack = service_fn(|inbound: Inbound| async move {
+//!     match inbound.frame.id() {
+//!         Some(_) => Err(BoxError::from("nothing below rescues")),
+//!         None => Ok(Outbound::accepted()),
+//!     }
+//! });
+//! let gate: Gate = GateLayer::new().layer(stack);
+//! let message = |text: &str| Inbound::new(Frame::parse(text.into(), 128).unwrap());
+//! let Ok(passes) = gate.clone().oneshot(message("{}")).await;
+//! assert_eq!(passes.hints.status, 202);
+//! let Ok(rescued) = gate.oneshot(message(r#"{"id":1}"#)).await;
+//! assert!(rescued.payload.is_some());
+//! # });
+//! ```
+//!
+//! # Cancellation
+//!
+//! Dropping the future drops the call.
+
+use std::convert::Infallible;
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use tower::{Layer, Service, ServiceExt as _};
+
+use crate::service::{FrameService, Inbound, Outbound};
+
+use super::rescue::RescueLayer;
+
+/// Layer that makes a [`Gate`] of a service on the frame plane. See the [module docs](self).
+#[derive(Clone, Copy, Debug, Default)]
+#[must_use]
+pub struct GateLayer {
+    _private: (),
+}
+
+impl GateLayer {
+    /// There is nothing to configure.
+    pub const fn new() -> Self {
+        Self { _private: () }
+    }
+}
+
+impl<S: FrameService> Layer<S> for GateLayer {
+    type Service = Gate;
+
+    fn layer(&self, inner: S) -> Gate {
+        let service = RescueLayer::new().layer(inner);
+        Gate(Arc::new(move |inbound| Box::pin(service.clone().oneshot(inbound))))
+    }
+}
+
+/// A stack on the frame plane whose type is forgotten. See the [module docs](self).
+#[derive(Clone)]
+pub struct Gate(Arc<dyn Fn(Inbound) -> GateCall + Send + Sync>);
+
+type GateCall = Pin<Box<dyn Future<Output = Result<Outbound, Infallible>> + Send>>;
+
+impl Service<Inbound> for Gate {
+    type Response = Outbound;
+    type Error = Infallible;
+    type Future = ResponseFuture;
+
+    /// Always ready: each call waits for the readiness of its own clone.
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, inbound: Inbound) -> ResponseFuture {
+        ResponseFuture((self.0)(inbound))
+    }
+}
+
+/// The future of a [`Gate`].
+pub struct ResponseFuture(GateCall);
+
+impl Future for ResponseFuture {
+    type Output = Result<Outbound, Infallible>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        self.0.as_mut().poll(cx)
+    }
+}
+
+impl fmt::Debug for Gate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Gate")
+    }
+}
+
+impl fmt::Debug for ResponseFuture {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("ResponseFuture")
+    }
+}
+
