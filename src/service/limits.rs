@@ -110,6 +110,8 @@ limits! {
     parked_calls = 64, up to 100_000, "-32603 `overloaded`";
     /// Text of the calls that wait, in bytes.
     parked_bytes = 16 * MIB, up to 1024 * MIB, "-32603 `overloaded`";
+    /// Calls of a stdio connection whose client has closed its side, in milliseconds.
+    eof_drain_ms = 5 * SECOND, up to 60 * MINUTE, "they are cancelled";
     /// Silence on an open stream before a comment keeps it alive, in milliseconds.
     keep_alive_ms = 20 * SECOND, up to 60 * MINUTE, "a comment is sent";
     /// Ending calls and connections at shutdown, in milliseconds.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use tower::{BoxError, Layer, Service, ServiceExt as _};
 
 use crate::wire::json::RawJson;
-use crate::wire::{Icon, ToolDefinition, ToolHints};
+use crate::wire::{ClientCapability, Icon, ToolDefinition, ToolHints};
 
 use super::catalog::Named;
 use super::config::ConfigError;
@@ -44,6 +44,7 @@ pub struct Operation {
     hints: ToolHints,
     icons: Vec<Icon>,
     meta: Option<RawJson>,
+    needs: Vec<ClientCapability>,
     handler: Option<(Erased<Output>, Signature)>,
     layers: Vec<Box<dyn FnOnce(Erased<Output>) -> Erased<Output> + Send>>,
 }
@@ -65,6 +66,7 @@ pub(crate) struct Registered {
     pub(crate) input: Schema,
     pub(crate) output: Option<Schema>,
     pub(crate) headers: ParamHeaders,
+    pub(crate) needs: Vec<ClientCapability>,
     pub(crate) run: Erased<Output>,
 }
 
@@ -80,6 +82,7 @@ impl Operation {
             hints: ToolHints::default(),
             icons: Vec::new(),
             meta: None,
+            needs: Vec::new(),
             handler: None,
             layers: Vec::new(),
         }
@@ -144,6 +147,13 @@ impl Operation {
     /// The member `_meta` of the definition: an object.
     pub fn meta(mut self, meta: RawJson) -> Self {
         self.meta = Some(meta);
+        self
+    }
+
+    /// Adds something the client must be able to do. A caller that did not declare it is refused
+    /// before the handler runs.
+    pub fn needs(mut self, capability: ClientCapability) -> Self {
+        self.needs.push(capability);
         self
     }
 
@@ -223,7 +233,14 @@ impl Operation {
             icons: self.icons,
             meta: self.meta,
         });
-        Ok(Registered { definition, input, output, headers, run })
+        Ok(Registered {
+            definition,
+            input,
+            output,
+            headers,
+            needs: self.needs,
+            run,
+        })
     }
 }
 

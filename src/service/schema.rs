@@ -82,17 +82,6 @@ impl Schema {
 }
 
 impl Mismatch {
-    /// A single error that something other than a schema found.
-    pub(crate) fn at(path: &str, keyword: &str, message: &str) -> Self {
-        Self {
-            errors: vec![MismatchError {
-                path: path.to_owned(),
-                keyword: keyword.to_owned(),
-                message: message.to_owned(),
-            }],
-        }
-    }
-
     /// The errors as `{"errors":[{"path","keyword","message"}]}`.
     pub(crate) fn diagnostics(&self) -> RawJson {
         let mut out = Vec::new();

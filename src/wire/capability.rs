@@ -28,6 +28,32 @@ impl Capability {
     }
 }
 
+/// Something a client can do for a server, if it says so.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ClientCapability {
+    /// Ask its model for a completion.
+    Sampling,
+    /// Tell its roots.
+    Roots,
+    /// Show a form.
+    ElicitationForm,
+    /// Open a URL.
+    ElicitationUrl,
+}
+
+impl ClientCapability {
+    /// What the client would have to declare: a JSON object.
+    pub(crate) fn declaration(self) -> &'static str {
+        match self {
+            Self::Sampling => r#"{"sampling":{}}"#,
+            Self::Roots => r#"{"roots":{}}"#,
+            Self::ElicitationForm => r#"{"elicitation":{"form":{}}}"#,
+            Self::ElicitationUrl => r#"{"elicitation":{"url":{}}}"#,
+        }
+    }
+}
+
 /// What the client said it can do: in this request, or when the session began.
 ///
 /// Nothing is remembered from earlier requests and nothing is assumed.
@@ -42,6 +68,16 @@ impl ClientCapabilities {
     /// The declared object as it was sent.
     pub fn raw(&self) -> Option<&RawJson> {
         self.0.as_ref()
+    }
+
+    /// Whether the client declared this.
+    pub fn has(&self, capability: ClientCapability) -> bool {
+        match capability {
+            ClientCapability::Sampling => self.sampling(),
+            ClientCapability::Roots => self.roots(),
+            ClientCapability::ElicitationForm => self.elicitation_form(),
+            ClientCapability::ElicitationUrl => self.elicitation_url(),
+        }
     }
 
     /// Whether the client can be asked for a completion by its model.

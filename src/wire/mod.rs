@@ -23,7 +23,7 @@ mod method;
 mod prompt;
 mod version;
 
-pub use self::capability::{Capability, ClientCapabilities};
+pub use self::capability::{Capability, ClientCapabilities, ClientCapability};
 pub use self::content::{Annotations, Content, ResourceContents, ResourceLink, Role};
 pub use self::definition::{
     PromptArgument, PromptDefinition, ResourceDefinition, ToolDefinition, ToolHints,

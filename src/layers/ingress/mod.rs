@@ -39,7 +39,7 @@
 //! let post = |body: String| {
 //!     Request::post("/mcp")
 //!         .header("content-type", "application/json")
-//!         .body(Full::from(body))
+//!         .body(Full::<bytes::Bytes>::from(body))
 //!         .unwrap()
 //! };
 //!

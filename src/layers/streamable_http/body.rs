@@ -11,9 +11,8 @@ use tokio::task::JoinHandle;
 use tokio::time::{Instant, Sleep, sleep};
 use tower::BoxError;
 
-use crate::service::{Messages, Outbound, Payload};
+use crate::service::{CancelOnDrop, Messages, Outbound, Payload};
 
-use super::future::CancelOnDrop;
 use super::sse;
 
 /// A stream of events that ends with the reply of its call.
@@ -29,7 +28,7 @@ enum Call {
     Running {
         task: AbortOnDrop,
         /// Tells the call that nobody reads any more.
-        _link: CancelOnDrop,
+        _cancel: CancelOnDrop,
         keep_alive: Duration,
         silence: Pin<Box<Sleep>>,
     },
@@ -49,14 +48,14 @@ impl EventStream {
     pub(super) fn running(
         messages: Messages,
         task: JoinHandle<Option<Outbound>>,
-        link: CancelOnDrop,
+        cancel: CancelOnDrop,
         keep_alive: Duration,
     ) -> Self {
         Self {
             messages: Some(messages),
             call: Call::Running {
                 task: AbortOnDrop(task),
-                _link: link,
+                _cancel: cancel,
                 keep_alive,
                 silence: Box::pin(sleep(keep_alive)),
             },

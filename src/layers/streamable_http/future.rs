@@ -11,7 +11,7 @@ use tracing::Instrument as _;
 use crate::layers::body::Body;
 use crate::layers::http_reply::respond;
 use crate::layers::macros::opaque_debug;
-use crate::service::{CallLink, Outbound};
+use crate::service::{CallLink, CancelOnDrop, Messages, Outbound};
 
 use super::body::EventStream;
 use super::headers::Accepted;
@@ -30,25 +30,18 @@ enum State<F> {
 
 struct Calling<F> {
     call: F,
-    link: CancelOnDrop,
+    link: CallLink,
+    cancel: CancelOnDrop,
     accepted: Accepted,
     keep_alive: Duration,
-}
-
-/// Tells a call that nobody waits for it any more.
-pub(super) struct CancelOnDrop(CallLink);
-
-impl Drop for CancelOnDrop {
-    fn drop(&mut self) {
-        self.0.cancel();
-    }
 }
 
 impl<F> ResponseFuture<F> {
     pub(super) fn call(call: F, link: CallLink, accepted: Accepted, keep_alive: Duration) -> Self {
         let calling = Calling {
             call,
-            link: CancelOnDrop(link),
+            link: link.clone(),
+            cancel: link.cancel_on_drop(),
             accepted,
             keep_alive,
         };
@@ -86,7 +79,7 @@ where
                 None => respond(outbound),
             }));
         }
-        match calling.link.0.poll_stream(cx) {
+        match calling.link.poll_stream(cx) {
             Poll::Ready(messages) => match slot.take() {
                 Some(calling) => Poll::Ready(Ok(calling.into_stream(messages))),
                 None => unreachable!("it was there just now"),
@@ -99,8 +92,8 @@ where
 impl<F> Calling<F> {
     /// The reply came before any message was read, which is not to say that none was sent.
     fn answer(self, outbound: Outbound) -> Response<Body> {
-        let sent = self.link.0.take_stream();
-        self.link.0.end();
+        let sent = self.link.take_stream();
+        self.cancel.disarm();
         if sent.is_none() && self.accepted.json {
             return respond(outbound);
         }
@@ -111,15 +104,15 @@ impl<F> Calling<F> {
     }
 
     /// The call goes on in a task of its own, which the body owns.
-    fn into_stream<E>(self, messages: crate::service::Messages) -> Response<Body>
+    fn into_stream<E>(self, messages: Messages) -> Response<Body>
     where
         F: Future<Output = Result<Outbound, E>> + Unpin + Send + 'static,
         E: Send + 'static,
     {
-        let Self { call, link, keep_alive, .. } = self;
+        let Self { call, cancel, keep_alive, .. } = self;
         #[expect(clippy::disallowed_methods, reason = "the body owns the task and aborts it")]
         let task = tokio::spawn(async move { call.await.ok() }.in_current_span());
-        sse::response(Body::stream(EventStream::running(messages, task, link, keep_alive)))
+        sse::response(Body::stream(EventStream::running(messages, task, cancel, keep_alive)))
     }
 }
 

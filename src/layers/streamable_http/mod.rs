@@ -13,14 +13,14 @@
 //! it is dropped: so a client that stops reading cannot freeze the call, and the limits and timeouts
 //! of the message plane end it in time.
 //!
-//! It stands below [`ingress`](super::ingress) and directly above the [`Gate`](super::Gate). The
-//! inner future has to be `Unpin`, since it may move; the gate's is.
+//! It stands below [`ingress`](super::ingress) and directly above [`Erased`](super::Erased). The
+//! inner future has to be `Unpin`, since it may move; that of `Erased` is.
 //!
 //! # Examples
 //!
 //! ```
 //! use http::{Request, StatusCode};
-//! use portcullis::layers::{GateLayer, Posted, StreamableHttpLayer};
+//! use portcullis::layers::{EraseLayer, Posted, StreamableHttpLayer};
 //! use portcullis::service::{Inbound, Limits, Outbound};
 //! use portcullis::wire::Frame;
 //! use tower::{BoxError, ServiceBuilder, ServiceExt, service_fn};
@@ -28,7 +28,7 @@
 //! # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
 //! let service = ServiceBuilder::new()
 //!     .layer(StreamableHttpLayer::new(&Limits::default()))
-//!     .layer(GateLayer::new())
+//!     .layer(EraseLayer::new())
 //!     .service(service_fn(|_: Inbound| async { Ok::<_, BoxError>(Outbound::accepted()) }));
 //!
 //! let frame = Frame::parse(br#"{"jsonrpc":"2.0","method":"notifications/x"}"#.to_vec(), 128)?;

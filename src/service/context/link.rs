@@ -128,6 +128,11 @@ impl CallLink {
         }
     }
 
+    /// Cancels the call when the guard is dropped, unless it was answered.
+    pub(crate) fn cancel_on_drop(self) -> CancelOnDrop {
+        CancelOnDrop(Some(self))
+    }
+
     /// Where messages back to the caller go.
     pub fn outlet(&self) -> Outlet {
         Outlet(Arc::clone(&self.0))
@@ -136,6 +141,27 @@ impl CallLink {
     /// Whether the caller has given up.
     pub fn cancellation(&self) -> Cancellation {
         Cancellation(Arc::clone(&self.0))
+    }
+}
+
+/// Tells a call that nobody waits for it any more.
+#[derive(Debug)]
+pub(crate) struct CancelOnDrop(Option<CallLink>);
+
+impl CancelOnDrop {
+    /// The call has its answer: ends it instead.
+    pub(crate) fn disarm(mut self) {
+        if let Some(link) = self.0.take() {
+            link.end();
+        }
+    }
+}
+
+impl Drop for CancelOnDrop {
+    fn drop(&mut self) {
+        if let Some(link) = &self.0 {
+            link.cancel();
+        }
     }
 }
 

@@ -22,7 +22,7 @@ pub(crate) use self::envelope::Target;
 pub use self::extensions::Extensions;
 pub use self::failure::Failure;
 pub use self::inbound::{Declared, Field, Hints, Inbound, Outbound};
-pub(crate) use self::link::Messages;
+pub(crate) use self::link::{CancelOnDrop, Messages};
 pub use self::link::{CallLink, Cancellation, Outlet, Unreachable};
 pub use self::output::{Output, Shape};
 pub(crate) use self::page::OperationPage;

@@ -5,7 +5,6 @@ use bytes::Bytes;
 use crate::wire::{Error, Refusal};
 
 use super::failure::Failure;
-use super::inbound::Hints;
 use super::output::{Output, Shape};
 use super::page::OperationPage;
 use crate::wire::Features;
@@ -176,13 +175,6 @@ impl Reply {
         match &self.outcome {
             Outcome::Result(body) => Some(&body.members),
             _ => None,
-        }
-    }
-
-    pub(crate) fn hints(&self, status: u16) -> Hints {
-        Hints {
-            status: self.status.unwrap_or(status),
-            headers: self.headers.clone(),
         }
     }
 }

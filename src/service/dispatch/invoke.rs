@@ -6,7 +6,7 @@ use std::task::{Context, Poll};
 use crate::service::context::{Envelope, Failure, Invoked, Outcome, Output, Reply, Target};
 use crate::service::handler::{BoxFuture, CallContext, no_arguments};
 use crate::service::operation::Registered;
-use crate::wire::Error;
+use crate::wire::{ClientCapability, Error, Features};
 
 use super::{Answer, Core};
 
@@ -38,20 +38,40 @@ impl Core {
                 return Answer::now(error);
             }
         }
+        let missing = operation.needs.iter().find(|need| !envelope.capabilities().has(**need));
+        if let Some(need) = missing {
+            return Answer::now(operation.lacking(*need, envelope.features()));
+        }
         if let Err(mismatch) = operation.input.check(arguments.node()) {
             let text = mismatch.text("the arguments");
-            let failure = Failure::invalid_arguments(text, mismatch.diagnostics());
-            let invoked = Invoked {
-                outcome: Err(failure),
-                declares_output: operation.output.is_some(),
-            };
-            return Answer::now(Reply::new(Outcome::Invoked(invoked)));
+            return Answer::now(operation.failed(Failure::invalid_arguments(text, mismatch.diagnostics())));
         }
         let context = CallContext::new(envelope, name, Some(arguments), snapshot.state.clone());
         Answer::Running(Running {
             run: (operation.run)(context),
             operation,
         })
+    }
+}
+
+impl Registered {
+    /// The reply for a failure before the handler ran.
+    fn failed(&self, failure: Failure) -> Reply {
+        Reply::new(Outcome::Invoked(Invoked {
+            outcome: Err(failure),
+            declares_output: self.output.is_some(),
+        }))
+    }
+
+    /// The reply to a client that cannot do what is needed. Older versions have no error for it.
+    fn lacking(&self, need: ClientCapability, features: Features) -> Reply {
+        if features.is_modern() {
+            return Error::missing_capability(need.declaration()).into();
+        }
+        self.failed(Failure::new(
+            "confirmation_required",
+            "this needs something the client cannot do",
+        ))
     }
 }
 

@@ -1,7 +1,7 @@
 //! Forgets the type of everything on the frame plane, once.
 //!
 //! What a stack is made of shows in its type. Above the frame plane that would make every transport
-//! generic over all of it, so the type is forgotten here: a [`Gate`] is one pointer, cloning it is
+//! generic over all of it, so the type is forgotten here: a [`Erased`] is one pointer, cloning it is
 //! free, and HTTP, stdio and in-process callers share the one stack behind it, limits included.
 //!
 //! Each call drives a fresh clone of the stack, so a handle that waits for a permit is never kept
@@ -12,7 +12,7 @@
 //! # Examples
 //!
 //! ```
-//! use portcullis::layers::{Gate, GateLayer};
+//! use portcullis::layers::{Erased, EraseLayer};
 //! use portcullis::service::{Inbound, Outbound};
 //! use portcullis::wire::Frame;
 //! use tower::{BoxError, Layer, ServiceExt, service_fn};
@@ -24,11 +24,11 @@
 //!         None => Ok(Outbound::accepted()),
 //!     }
 //! });
-//! let gate: Gate = GateLayer::new().layer(stack);
+//! let erased: Erased = EraseLayer::new().layer(stack);
 //! let message = |text: &str| Inbound::new(Frame::parse(text.into(), 128).unwrap());
-//! let Ok(passes) = gate.clone().oneshot(message("{}")).await;
+//! let Ok(passes) = erased.clone().oneshot(message("{}")).await;
 //! assert_eq!(passes.hints.status, 202);
-//! let Ok(rescued) = gate.oneshot(message(r#"{"id":1}"#)).await;
+//! let Ok(rescued) = erased.oneshot(message(r#"{"id":1}"#)).await;
 //! assert!(rescued.payload.is_some());
 //! # });
 //! ```
@@ -50,36 +50,36 @@ use crate::service::{FrameService, Inbound, Outbound};
 
 use super::rescue::RescueLayer;
 
-/// Layer that makes a [`Gate`] of a service on the frame plane. See the [module docs](self).
+/// Layer that makes a [`Erased`] of a service on the frame plane. See the [module docs](self).
 #[derive(Clone, Copy, Debug, Default)]
 #[must_use]
-pub struct GateLayer {
+pub struct EraseLayer {
     _private: (),
 }
 
-impl GateLayer {
+impl EraseLayer {
     /// There is nothing to configure.
     pub const fn new() -> Self {
         Self { _private: () }
     }
 }
 
-impl<S: FrameService> Layer<S> for GateLayer {
-    type Service = Gate;
+impl<S: FrameService> Layer<S> for EraseLayer {
+    type Service = Erased;
 
-    fn layer(&self, inner: S) -> Gate {
+    fn layer(&self, inner: S) -> Erased {
         let service = RescueLayer::new().layer(inner);
-        Gate(Arc::new(move |inbound| Box::pin(service.clone().oneshot(inbound))))
+        Erased(Arc::new(move |inbound| Box::pin(service.clone().oneshot(inbound))))
     }
 }
 
 /// A stack on the frame plane whose type is forgotten. See the [module docs](self).
 #[derive(Clone)]
-pub struct Gate(Arc<dyn Fn(Inbound) -> GateCall + Send + Sync>);
+pub struct Erased(Arc<dyn Fn(Inbound) -> ErasedCall + Send + Sync>);
 
-type GateCall = Pin<Box<dyn Future<Output = Result<Outbound, Infallible>> + Send>>;
+type ErasedCall = Pin<Box<dyn Future<Output = Result<Outbound, Infallible>> + Send>>;
 
-impl Service<Inbound> for Gate {
+impl Service<Inbound> for Erased {
     type Response = Outbound;
     type Error = Infallible;
     type Future = ResponseFuture;
@@ -94,8 +94,8 @@ impl Service<Inbound> for Gate {
     }
 }
 
-/// The future of a [`Gate`].
-pub struct ResponseFuture(GateCall);
+/// The future of a [`Erased`].
+pub struct ResponseFuture(ErasedCall);
 
 impl Future for ResponseFuture {
     type Output = Result<Outbound, Infallible>;
@@ -105,9 +105,9 @@ impl Future for ResponseFuture {
     }
 }
 
-impl fmt::Debug for Gate {
+impl fmt::Debug for Erased {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Gate")
+        f.write_str("Erased")
     }
 }
 

@@ -1,0 +1,366 @@
+//! Serving one client over a pair of streams: one message per line.
+//!
+//! Calls run concurrently, one writer writes whole lines in the order the calls produce them, and
+//! reading never stops because calls are full: further ones are parked, up to a bound, then refused.
+//! What must not wait does not: a cancellation reaches its call while everything else is busy.
+//!
+//! The connection is one session, so a client may open with the handshake of the legacy era, speak
+//! the modern one, or do both. While a handshake is under way other calls wait for it.
+//!
+//! When the client closes its side, calls under way get a few seconds to finish.
+
+use std::collections::{HashMap, VecDeque};
+use std::fmt;
+use std::io;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _, BufWriter};
+use tokio::sync::mpsc;
+use tokio::task::{JoinHandle, JoinSet};
+use tower::ServiceExt as _;
+use tracing::Instrument as _;
+
+use crate::layers::Erased;
+use crate::service::{CallLink, Inbound, Limits, Outbound, Payload, Session, count, millis};
+use crate::wire::json::Node;
+use crate::wire::{Error, Frame, FrameKind, Message, Method, Refusal, RequestId};
+
+use super::lines::{Line, Lines};
+
+/// A stack served over a pair of streams; by default over the process's own.
+///
+/// Nothing but messages may be written to the output. Logs belong on stderr.
+///
+/// ```no_run
+/// use portcullis::{Registry, Stack};
+///
+/// # async fn run() -> Result<(), Box<dyn std::error::Error>> {
+/// let gate = Stack::new(Registry::builder().build()?).build()?;
+/// gate.stdio().run().await?;
+/// # Ok(())
+/// # }
+/// ```
+#[must_use = "it serves nothing until it is run"]
+pub struct Stdio<R = tokio::io::Stdin, W = tokio::io::Stdout> {
+    stack: Erased,
+    limits: Limits,
+    reader: R,
+    writer: W,
+}
+
+impl Stdio {
+    pub(crate) fn new(stack: Erased, limits: Limits) -> Self {
+        Self {
+            stack,
+            limits,
+            reader: tokio::io::stdin(),
+            writer: tokio::io::stdout(),
+        }
+    }
+}
+
+impl<R, W> Stdio<R, W> {
+    /// Reads from and writes to other streams: the ends of a pipe or of a unix socket.
+    pub fn streams<R2, W2>(self, reader: R2, writer: W2) -> Stdio<R2, W2> {
+        Stdio {
+            stack: self.stack,
+            limits: self.limits,
+            reader,
+            writer,
+        }
+    }
+}
+
+impl<R, W> Stdio<R, W>
+where
+    R: AsyncRead + Unpin + Send,
+    W: AsyncWrite + Unpin + Send + 'static,
+{
+    /// Serves until the client closes its side.
+    ///
+    /// # Errors
+    ///
+    /// What reading or writing reports.
+    pub async fn run(self) -> io::Result<()> {
+        let (queue, messages) = mpsc::channel(OUTGOING);
+        #[expect(clippy::disallowed_methods, reason = "awaited below, and it ends with its queue")]
+        let writing = tokio::spawn(write(self.writer, messages));
+        let mut connection = Connection {
+            stack: self.stack,
+            session: Session::new(),
+            limits: self.limits,
+            queue,
+            running: JoinSet::new(),
+            calls: Arc::default(),
+            parked: VecDeque::new(),
+            parked_bytes: 0,
+        };
+        let mut lines = Lines::new(self.reader, self.limits.message());
+        let served = connection.serve(&mut lines, &writing).await;
+        connection.drain().await;
+        drop(connection);
+        let written = writing.await.unwrap_or_else(|panic| Err(io::Error::other(panic)));
+        served.and(written)
+    }
+}
+
+/// What is known of one client.
+struct Connection {
+    stack: Erased,
+    session: Session,
+    limits: Limits,
+    queue: mpsc::Sender<Payload>,
+    running: JoinSet<()>,
+    calls: Arc<Mutex<Calls>>,
+    /// Requests that wait for others to end.
+    parked: VecDeque<Frame>,
+    parked_bytes: usize,
+}
+
+/// The calls under way.
+#[derive(Default)]
+struct Calls {
+    by_id: HashMap<RequestId, CallLink>,
+    /// The handshake others wait for.
+    handshake: Option<RequestId>,
+}
+
+impl Connection {
+    async fn serve<R>(
+        &mut self,
+        lines: &mut Lines<R>,
+        writing: &JoinHandle<io::Result<()>>,
+    ) -> io::Result<()>
+    where
+        R: AsyncRead + Unpin,
+    {
+        loop {
+            let line = tokio::select! {
+                biased;
+                Some(_) = self.running.join_next() => {
+                    self.start_parked();
+                    continue;
+                }
+                line = lines.next() => line?,
+            };
+            if writing.is_finished() {
+                return Ok(());
+            }
+            match line {
+                Line::Message(bytes) => self.receive(bytes).await,
+                Line::TooLong => {
+                    let most = self.limits.message();
+                    let error = Error::invalid_request(format_args!("a message has at most {most} bytes"));
+                    self.send(Outbound::error(None, &error, None)).await;
+                }
+                Line::End => return Ok(()),
+            }
+        }
+    }
+
+    async fn receive(&mut self, bytes: Vec<u8>) {
+        let frame = match Frame::parse(bytes, self.limits.depth()) {
+            Ok(frame) => frame,
+            Err(cause) => return self.send(Outbound::error(None, &Error::parse(cause), None)).await,
+        };
+        match frame.kind() {
+            FrameKind::Request => self.receive_request(frame).await,
+            FrameKind::Notification => self.receive_notification(frame),
+            FrameKind::Response => {
+                tracing::debug!(target: "portcullis::stdio", "a response nobody asked for");
+            }
+            // The stack says what is wrong with it.
+            FrameKind::Other => self.start(frame, None),
+        }
+    }
+
+    /// Starts a request, or parks it, or refuses it.
+    async fn receive_request(&mut self, frame: Frame) {
+        let id = frame.id();
+        if id.as_ref().is_some_and(|id| lock(&self.calls).by_id.contains_key(id)) {
+            let error = Error::invalid_request("a request with this id is under way");
+            return self.send(Outbound::error(id.as_ref(), &error, None)).await;
+        }
+        if self.may_start() {
+            return self.start(frame, id);
+        }
+        let bytes = self.parked_bytes + frame.text().len();
+        if self.parked.len() >= count(self.limits.parked_calls)
+            || bytes > count(self.limits.parked_bytes)
+        {
+            let error = Error::refused(Refusal::Overloaded);
+            return self.send(Outbound::error(id.as_ref(), &error, None)).await;
+        }
+        self.parked_bytes = bytes;
+        self.parked.push_back(frame);
+    }
+
+    /// Notifications are never answered. A cancellation does not wait for the stack; others go
+    /// through it, unless there are so many of them that they only keep it busy.
+    fn receive_notification(&mut self, frame: Frame) {
+        let call = match frame.message() {
+            Message::Notification(call) if frame.duplicate().is_none() => call,
+            _ => return tracing::debug!(target: "portcullis::stdio", "a malformed notification"),
+        };
+        if call.method != Method::CANCELLED {
+            if self.running.len() < count(self.limits.connection_calls + self.limits.parked_calls) {
+                self.start(frame, None);
+            }
+            return;
+        }
+        let id = call.params.and_then(|params| params.get("requestId"));
+        let id = id.and_then(|id| RequestId::from_value(id).ok());
+        let Some(id) = id else { return };
+        self.parked.retain(|parked| parked.id().as_ref() != Some(&id));
+        self.parked_bytes = self.parked.iter().map(|parked| parked.text().len()).sum();
+        let calls = lock(&self.calls);
+        // A handshake cannot be taken back.
+        if calls.handshake.as_ref() != Some(&id) {
+            if let Some(link) = calls.by_id.get(&id) {
+                link.cancel();
+            }
+        }
+    }
+
+    fn may_start(&self) -> bool {
+        let calls = lock(&self.calls);
+        let most = count(self.limits.connection_calls);
+        calls.handshake.is_none() && self.parked.is_empty() && calls.by_id.len() < most
+    }
+
+    fn start_parked(&mut self) {
+        let most = count(self.limits.connection_calls);
+        while let Some(frame) = {
+            let calls = lock(&self.calls);
+            let free = calls.handshake.is_none() && calls.by_id.len() < most;
+            if free { self.parked.pop_front() } else { None }
+        } {
+            self.parked_bytes -= frame.text().len();
+            let id = frame.id();
+            self.start(frame, id);
+        }
+    }
+
+    /// Runs a call in a task of its own: one that blocks its thread harms itself alone.
+    fn start(&mut self, frame: Frame, id: Option<RequestId>) {
+        let link = CallLink::shared(self.queue.clone());
+        if let Some(id) = &id {
+            let mut calls = lock(&self.calls);
+            calls.by_id.insert(id.clone(), link.clone());
+            if is_handshake(&frame) {
+                calls.handshake = Some(id.clone());
+            }
+        }
+        let mut inbound = Inbound::new(frame);
+        inbound.session = Some(self.session.clone());
+        inbound.link = link.clone();
+        let call = Call {
+            id,
+            link,
+            calls: Arc::clone(&self.calls),
+            queue: self.queue.clone(),
+        };
+        let stack = self.stack.clone();
+        self.running.spawn(async move { call.run(stack, inbound).await }.in_current_span());
+    }
+
+    async fn send(&self, outbound: Outbound) {
+        if let Some(payload) = outbound.payload {
+            let _ = self.queue.send(payload.on_one_line()).await;
+        }
+    }
+
+    /// Lets calls under way finish, for a while.
+    async fn drain(&mut self) {
+        let patience = millis(self.limits.eof_drain_ms);
+        let finish = async {
+            self.start_parked();
+            while self.running.join_next().await.is_some() {
+                self.start_parked();
+            }
+        };
+        if tokio::time::timeout(patience, finish).await.is_err() {
+            lock(&self.calls).by_id.values().for_each(CallLink::cancel);
+            self.running.shutdown().await;
+        }
+    }
+}
+
+/// One call under way.
+struct Call {
+    id: Option<RequestId>,
+    link: CallLink,
+    calls: Arc<Mutex<Calls>>,
+    queue: mpsc::Sender<Payload>,
+}
+
+impl Call {
+    async fn run(self, stack: Erased, inbound: Inbound) {
+        let answered = tokio::select! {
+            biased;
+            () = self.link.cancellation().cancelled() => None,
+            answered = stack.oneshot(inbound) => answered.ok(),
+        };
+        self.link.end();
+        // From here on the client may use the id again, which it does once it has the answer.
+        self.forget();
+        if let Some(payload) = answered.and_then(|outbound| outbound.payload) {
+            if !self.link.cancellation().is_cancelled() {
+                let _ = self.queue.send(payload.on_one_line()).await;
+            }
+        }
+    }
+
+    fn forget(&self) {
+        let Some(id) = &self.id else { return };
+        let mut calls = lock(&self.calls);
+        calls.by_id.remove(id);
+        if calls.handshake.as_ref() == Some(id) {
+            calls.handshake = None;
+        }
+    }
+}
+
+/// A handshake, unless the message is of the modern era, where there is none.
+fn is_handshake(frame: &Frame) -> bool {
+    let meta = frame.params().and_then(|params| params.get("_meta"));
+    let modern = meta.is_some_and(|meta| meta.members().any(|(name, _)| name.starts_with(MODERN)));
+    frame.method().is_some_and(|method| method == Method::INITIALIZE.name())
+        && !modern
+        && frame.params().is_some_and(Node::is_object)
+}
+
+/// Writes messages, each on a line of its own, until no one can send one any more.
+async fn write<W: AsyncWrite + Unpin>(
+    writer: W,
+    mut messages: mpsc::Receiver<Payload>,
+) -> io::Result<()> {
+    let mut writer = BufWriter::with_capacity(WRITE_BUFFER, writer);
+    while let Some(message) = messages.recv().await {
+        for piece in message.pieces() {
+            writer.write_all(piece).await?;
+        }
+        writer.write_all(b"\n").await?;
+        if messages.is_empty() {
+            writer.flush().await?;
+        }
+    }
+    writer.shutdown().await
+}
+
+/// No code that can panic runs while the lock is held.
+fn lock(calls: &Mutex<Calls>) -> MutexGuard<'_, Calls> {
+    calls.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl<R, W> fmt::Debug for Stdio<R, W> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Stdio").field("limits", &self.limits).finish_non_exhaustive()
+    }
+}
+
+/// Messages that wait for the writer.
+const OUTGOING: usize = 64;
+const WRITE_BUFFER: usize = 64 * 1024;
+/// What the members of a modern request's `_meta` begin with.
+const MODERN: &str = "io.modelcontextprotocol/protocolVersion";
