@@ -2,9 +2,9 @@
 
 use std::io;
 
+use portcullis::service::Failure;
 use portcullis::service::handler::{Args, Structured};
 use portcullis::{Operation, Prompt, Registry, Resource, Stack};
-use portcullis::service::Failure;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tokio::net::TcpListener;
@@ -38,18 +38,34 @@ async fn divide(Args(input): Args<Numbers>) -> Result<Structured<Answer>, Failur
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     tracing_subscriber::fmt().with_writer(io::stderr).init();
     let registry = Registry::builder()
-        .operation(Operation::new("add").describe("Add two integers").read_only(true).handler(add))
-        .operation(Operation::new("divide").describe("Divide two integers").read_only(true).handler(divide))
+        .operation(
+            Operation::new("add")
+                .describe("Add two integers")
+                .read_only(true)
+                .handler(add),
+        )
+        .operation(
+            Operation::new("divide")
+                .describe("Divide two integers")
+                .read_only(true)
+                .handler(divide),
+        )
         .resource(
             Resource::new("calculator://about", "About")
                 .mime_type("text/plain")
                 .text("It adds and divides 64-bit integers."),
         )
-        .prompt(Prompt::new("explain").describe("Explain a sum").handler(|| async {
-            "Add 19 and 23 with the tool `add`, and explain what you did."
-        }))
+        .prompt(
+            Prompt::new("explain")
+                .describe("Explain a sum")
+                .handler(|| async {
+                    "Add 19 and 23 with the tool `add`, and explain what you did."
+                }),
+        )
         .build()?;
-    let gate = Stack::new(registry).identity("calculator", "1.0.0").build()?;
+    let gate = Stack::new(registry)
+        .identity("calculator", "1.0.0")
+        .build()?;
 
     if std::env::args().any(|argument| argument == "--stdio") {
         return Ok(gate.stdio().run().await?);

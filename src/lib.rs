@@ -8,7 +8,9 @@ pub mod testing;
 pub mod transport;
 pub mod wire;
 
-pub use self::service::{ConfigError, Limits, Operation, Prompt, Registry, Resource, ResourceTemplate};
-pub use self::stack::{Gate, Stack, FrameCore, MessageCore, OperationCore};
+pub use self::service::{
+    ConfigError, Limits, Operation, Prompt, Registry, Resource, ResourceTemplate,
+};
+pub use self::stack::{FrameCore, Gate, MessageCore, OperationCore, Stack};
 #[cfg(feature = "http")]
 pub use self::transport::{Http, serve};

@@ -26,17 +26,18 @@ use crate::layers::envelope::Envelopes;
 use crate::layers::mode::WithMode;
 use crate::layers::rescue::Rescue;
 use crate::layers::{
-    CatchPanicLayer, DuplicateKeysLayer, EnvelopeLayer, EraseLayer, Erased, Mode, ModeLayer, RescueLayer,
+    CatchPanicLayer, DuplicateKeysLayer, EnvelopeLayer, EraseLayer, Erased, Mode, ModeLayer,
+    RescueLayer,
 };
 #[cfg(feature = "http")]
 use crate::layers::{IngressLayer, OriginLayer, StreamableHttpLayer};
 use crate::service::{
     ConfigError, FrameService, Limits, McpService, MessageService, Registry, Secret, count,
 };
-#[cfg(feature = "http")]
-use crate::transport::{Http, HttpCore};
 #[cfg(feature = "stdio")]
 use crate::transport::Stdio;
+#[cfg(feature = "http")]
+use crate::transport::{Http, HttpCore};
 use crate::wire::{Implementation, ProtocolVersion};
 
 /// What layers that see operations stand on.
@@ -46,8 +47,7 @@ pub type OperationCore = CatchPanic<McpService>;
 pub type MessageCore<O> = WithMode<O>;
 
 /// What layers that see frames stand on.
-pub type FrameCore<M> =
-    DuplicateKeys<Envelopes<Rescue<CatchPanic<LoadShed<ConcurrencyLimit<M>>>>>>;
+pub type FrameCore<M> = DuplicateKeys<Envelopes<Rescue<CatchPanic<LoadShed<ConcurrencyLimit<M>>>>>>;
 
 /// Collects what a server is made of; [`build`](Self::build) puts it together.
 ///
@@ -106,13 +106,18 @@ impl<M, O, F, H> Stack<M, O, F, H> {
 
     /// Who the server is, with everything there is to say about it.
     pub fn implementation(mut self, identity: Implementation) -> Self {
-        self.settings.once("identity", |it| &mut it.identity, identity);
+        self.settings
+            .once("identity", |it| &mut it.identity, identity);
         self
     }
 
     /// What a model should know about the server as a whole.
     pub fn instructions(mut self, instructions: impl Into<String>) -> Self {
-        self.settings.once("instructions", |it| &mut it.instructions, instructions.into());
+        self.settings.once(
+            "instructions",
+            |it| &mut it.instructions,
+            instructions.into(),
+        );
         self
     }
 
@@ -203,7 +208,8 @@ impl<M, O, F, H> Stack<M, O, F, H> {
         if let Some(secret) = settings.secret {
             core = core.secret(secret);
         }
-        let description = describe::<M, O, F, H>(&settings.identity, &settings.mode, &settings.limits);
+        let description =
+            describe::<M, O, F, H>(&settings.identity, &settings.mode, &settings.limits);
 
         // Below the mode: what sees operations.
         let operations = ServiceBuilder::new()
@@ -269,13 +275,15 @@ impl<M, O, F, H> Stack<M, O, F, H> {
 
     /// Lets every host pass. See [`OriginLayer::insecure_any_host`].
     pub fn insecure_any_host(mut self) -> Self {
-        self.settings.origin(|origin| Ok(origin.insecure_any_host()));
+        self.settings
+            .origin(|origin| Ok(origin.insecure_any_host()));
         self
     }
 
     /// Lets every origin pass. See [`OriginLayer::insecure_any_origin`].
     pub fn insecure_any_origin(mut self) -> Self {
-        self.settings.origin(|origin| Ok(origin.insecure_any_origin()));
+        self.settings
+            .origin(|origin| Ok(origin.insecure_any_origin()));
         self
     }
 }
@@ -316,7 +324,9 @@ impl Settings {
         limits.check()?;
         Ok(Checked {
             registry: self.registry,
-            identity: self.identity.unwrap_or_else(|| Implementation::new("mcp", "unreleased")),
+            identity: self
+                .identity
+                .unwrap_or_else(|| Implementation::new("mcp", "unreleased")),
             instructions: self.instructions,
             secret: self.secret,
             mode: self.mode.unwrap_or_default(),
@@ -389,7 +399,11 @@ fn describe<M, O, F, H>(identity: &Implementation, mode: &Mode, limits: &Limits)
         "http:     rescue{} origin, ingress, streamable_http",
         own("layer_http", type_name::<H>())
     );
-    let _ = writeln!(out, "frames:   rescue{} duplicate_keys, envelope", own("layer_frame", type_name::<F>()));
+    let _ = writeln!(
+        out,
+        "frames:   rescue{} duplicate_keys, envelope",
+        own("layer_frame", type_name::<F>())
+    );
     let _ = writeln!(
         out,
         "messages: rescue, catch_panic, load_shed, concurrency_limit({}){} mode({}){} catch_panic, core",
@@ -398,7 +412,10 @@ fn describe<M, O, F, H>(identity: &Implementation, mode: &Mode, limits: &Limits)
         mode.name(),
         own("operation_layer", type_name::<O>()),
     );
-    let versions: Vec<_> = ProtocolVersion::ALL.iter().map(|version| version.as_str()).collect();
+    let versions: Vec<_> = ProtocolVersion::ALL
+        .iter()
+        .map(|version| version.as_str())
+        .collect();
     let _ = writeln!(out, "versions: {}", versions.join(", "));
     let _ = write!(out, "limits:   {limits:?}");
     out
@@ -415,7 +432,9 @@ fn short(name: &str) -> String {
 
 impl<M, O, F, H> fmt::Debug for Stack<M, O, F, H> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Stack").field("settings", &self.settings).finish_non_exhaustive()
+        f.debug_struct("Stack")
+            .field("settings", &self.settings)
+            .finish_non_exhaustive()
     }
 }
 
@@ -437,9 +456,14 @@ mod tests {
     #[test]
     fn building_needs_no_runtime_and_reports_settings_by_name() {
         assert!(Stack::new(registry()).build().is_ok());
-        let twice = Stack::new(registry()).mode(Mode::Plain).mode(Mode::Plain).build();
+        let twice = Stack::new(registry())
+            .mode(Mode::Plain)
+            .mode(Mode::Plain)
+            .build();
         assert_eq!(twice.unwrap_err().setting(), "mode");
-        let zero = Stack::new(registry()).limits(Limits::default().calls(0)).build();
+        let zero = Stack::new(registry())
+            .limits(Limits::default().calls(0))
+            .build();
         assert_eq!(zero.unwrap_err().setting(), "calls");
         let host = Stack::new(registry()).allow_hosts(["a b"]).build();
         assert_eq!(host.unwrap_err().setting(), "allow_host");
@@ -448,9 +472,16 @@ mod tests {
     #[test]
     fn description_names_layers_in_their_order() {
         let layer = tower::timeout::TimeoutLayer::new(std::time::Duration::from_secs(1));
-        let gate = Stack::new(registry()).identity("s", "1").layer(layer).build().unwrap();
+        let gate = Stack::new(registry())
+            .identity("s", "1")
+            .layer(layer)
+            .build()
+            .unwrap();
         let text = gate.describe();
-        assert!(text.contains("[layer: Stack<TimeoutLayer, Identity>] mode(plain)"), "{text}");
+        assert!(
+            text.contains("[layer: Stack<TimeoutLayer, Identity>] mode(plain)"),
+            "{text}"
+        );
         assert!(text.starts_with("s 1\n"), "{text}");
     }
 }

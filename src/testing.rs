@@ -83,9 +83,15 @@ impl Client {
             r#"{{"protocolVersion":"{version}","capabilities":{{}},"clientInfo":{{"name":"test","version":"0"}}}}"#
         );
         let answer = client.request("initialize", &params).await;
-        let spoken = answer.result().and_then(|result| result.get("protocolVersion"));
+        let spoken = answer
+            .result()
+            .and_then(|result| result.get("protocolVersion"));
         let spoken = spoken.and_then(Node::as_str);
-        assert_eq!(spoken.as_deref(), Some(version.as_str()), "handshake: {answer:?}");
+        assert_eq!(
+            spoken.as_deref(),
+            Some(version.as_str()),
+            "handshake: {answer:?}"
+        );
         client.notify("notifications/initialized", "{}").await;
         client
     }
@@ -113,7 +119,8 @@ impl Client {
         object.string("name", name);
         object.raw("arguments", arguments);
         object.end();
-        self.request("tools/call", &String::from_utf8_lossy(&params)).await
+        self.request("tools/call", &String::from_utf8_lossy(&params))
+            .await
     }
 
     /// Sends a request; `params` is a JSON object. A modern client adds its `_meta`, unless there is
@@ -124,7 +131,8 @@ impl Client {
     /// If `params` is not a JSON object.
     pub async fn request(&self, method: &str, params: &str) -> Answer {
         let id = self.last_id.fetch_add(1, Ordering::Relaxed) + 1;
-        self.send(&self.message(Some(&id.into()), method, params)).await
+        self.send(&self.message(Some(&id.into()), method, params))
+            .await
     }
 
     /// Sends a notification; `params` is a JSON object.
@@ -168,8 +176,12 @@ impl Client {
             messages.push(message.into_bytes());
         }
         cancel.disarm();
-        let raw = outbound.payload.map(|payload| payload.into_bytes().to_vec());
-        let reply = raw.clone().and_then(|bytes| Document::parse(bytes, MAX_DEPTH).ok());
+        let raw = outbound
+            .payload
+            .map(|payload| payload.into_bytes().to_vec());
+        let reply = raw
+            .clone()
+            .and_then(|bytes| Document::parse(bytes, MAX_DEPTH).ok());
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         Answer {
             status: outbound.hints.status,
@@ -231,7 +243,9 @@ impl Answer {
     pub fn text(&self) -> String {
         let content = self.result().and_then(|result| result.get("content"));
         let blocks = content.into_iter().flat_map(Node::elements);
-        let texts: Vec<_> = blocks.filter_map(|block| block.get("text")?.as_str()).collect();
+        let texts: Vec<_> = blocks
+            .filter_map(|block| block.get("text")?.as_str())
+            .collect();
         texts.join("\n")
     }
 

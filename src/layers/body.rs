@@ -35,7 +35,9 @@ impl Body {
     where
         B: http_body::Body<Data = Bytes, Error: Into<BoxError>> + Send + 'static,
     {
-        let kind = Kind::Boxed(Box::pin(Widened { body: Box::pin(body) }));
+        let kind = Kind::Boxed(Box::pin(Widened {
+            body: Box::pin(body),
+        }));
         Self { kind }
     }
 
@@ -66,7 +68,9 @@ impl http_body::Body for Body {
     ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
         match &mut self.kind {
             Kind::Empty => Poll::Ready(None),
-            Kind::Whole(payload) => Poll::Ready(payload.take_piece().map(|piece| Ok(Frame::data(piece)))),
+            Kind::Whole(payload) => {
+                Poll::Ready(payload.take_piece().map(|piece| Ok(Frame::data(piece))))
+            }
             Kind::Boxed(body) => body.as_mut().poll_frame(cx),
         }
     }

@@ -169,8 +169,22 @@ mod tests {
             assert!(!panics, "in poll");
             Ok::<_, BoxError>(2)
         });
-        assert!(layer.layer(early).oneshot(true).await.unwrap_err().is::<Panicked>());
-        assert!(layer.layer(late).oneshot(true).await.unwrap_err().is::<Panicked>());
+        assert!(
+            layer
+                .layer(early)
+                .oneshot(true)
+                .await
+                .unwrap_err()
+                .is::<Panicked>()
+        );
+        assert!(
+            layer
+                .layer(late)
+                .oneshot(true)
+                .await
+                .unwrap_err()
+                .is::<Panicked>()
+        );
         assert_eq!(layer.layer(early).oneshot(false).await.unwrap(), 1);
         assert_eq!(layer.layer(late).oneshot(false).await.unwrap(), 2);
     }

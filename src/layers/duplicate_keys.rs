@@ -85,7 +85,9 @@ fn verify(frame: &Frame) -> Result<(), Error> {
     };
     let shown: String = duplicate.name.chars().take(LONGEST_SHOWN).collect();
     let offset = duplicate.offset;
-    Err(Error::invalid_request(format_args!("the name {shown:?} stands twice, again at byte {offset}")))
+    Err(Error::invalid_request(format_args!(
+        "the name {shown:?} stands twice, again at byte {offset}"
+    )))
 }
 
 impl<S: Service<Inbound, Response = Outbound>> Service<Inbound> for DuplicateKeys<S> {
@@ -166,7 +168,11 @@ mod tests {
         let inner = tower::service_fn(|_: Inbound| async { panic!("reached the inner service") });
         let inner = inner.map_response(|never: std::convert::Infallible| match never {});
         let inner = inner.map_err(|error: tower::BoxError| error);
-        let outbound = DuplicateKeysLayer::new().layer(inner).oneshot(message(text)).await.unwrap();
+        let outbound = DuplicateKeysLayer::new()
+            .layer(inner)
+            .oneshot(message(text))
+            .await
+            .unwrap();
         assert_eq!(outbound.hints.status, 400);
         String::from_utf8(outbound.payload.unwrap().into_bytes().to_vec()).unwrap()
     }
@@ -175,7 +181,10 @@ mod tests {
     #[tokio::test]
     async fn refuses_decoded_duplicates_before_anything_is_called() {
         let reply = refused(r#"{"jsonrpc":"2.0","id":1,"method":"a","\u006dethod":"b"}"#).await;
-        assert!(reply.contains(r#""id":1,"#) && reply.contains("-32600"), "{reply}");
+        assert!(
+            reply.contains(r#""id":1,"#) && reply.contains("-32600"),
+            "{reply}"
+        );
         let reply = refused(r#"{"jsonrpc":"2.0","id":2,"id":3,"method":"a"}"#).await;
         assert!(!reply.contains(r#""id""#), "{reply}");
         let reply = refused(r#"{"id":"x","params":{"_meta":{"a":{},"a":1}}}"#).await;

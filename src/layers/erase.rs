@@ -69,7 +69,9 @@ impl<S: FrameService> Layer<S> for EraseLayer {
 
     fn layer(&self, inner: S) -> Erased {
         let service = RescueLayer::new().layer(inner);
-        Erased(Arc::new(move |inbound| Box::pin(service.clone().oneshot(inbound))))
+        Erased(Arc::new(move |inbound| {
+            Box::pin(service.clone().oneshot(inbound))
+        }))
     }
 }
 
@@ -116,4 +118,3 @@ impl fmt::Debug for ResponseFuture {
         f.write_str("ResponseFuture")
     }
 }
-

@@ -19,7 +19,9 @@ pub(super) fn refuse(status: StatusCode, error: &Error) -> Response<Body> {
 pub(super) fn method_not_allowed(allowed: &'static str) -> Response<Body> {
     let error = Error::invalid_request("this endpoint takes messages by POST");
     let mut response = refuse(StatusCode::METHOD_NOT_ALLOWED, &error);
-    response.headers_mut().insert(ALLOW, HeaderValue::from_static(allowed));
+    response
+        .headers_mut()
+        .insert(ALLOW, HeaderValue::from_static(allowed));
     response
 }
 
@@ -51,7 +53,11 @@ fn apply(response: &mut Response<Body>, hints: crate::service::Hints) {
     *response.status_mut() = StatusCode::from_u16(hints.status).unwrap_or(StatusCode::OK);
     for (name, value) in hints.headers {
         match HeaderValue::try_from(value) {
-            Ok(value) => _ = response.headers_mut().insert(HeaderName::from_static(name), value),
+            Ok(value) => {
+                _ = response
+                    .headers_mut()
+                    .insert(HeaderName::from_static(name), value)
+            }
             Err(_) => tracing::warn!(target: "portcullis::http", name, "a header cannot be sent"),
         }
     }

@@ -115,7 +115,10 @@ impl OriginLayer {
         let parsed: Option<Authority> = host.parse().ok();
         let named = parsed.filter(|authority| is_plain(authority) && !authority.host().is_empty());
         let named = named.ok_or_else(|| {
-            ConfigError::new("allow_host", format!("`{host}` is not a host, or a host and a port"))
+            ConfigError::new(
+                "allow_host",
+                format!("`{host}` is not a host, or a host and a port"),
+            )
         })?;
         let mut listed = match &self.rules.hosts {
             Hosts::Listed(listed) => listed.clone(),
@@ -134,7 +137,10 @@ impl OriginLayer {
     /// If it is not an origin.
     pub fn allow_origin(mut self, origin: &str) -> Result<Self, ConfigError> {
         let parsed = ParsedOrigin::parse(origin).ok_or_else(|| {
-            ConfigError::new("allow_origin", format!("`{origin}` is not a scheme, a host and a port"))
+            ConfigError::new(
+                "allow_origin",
+                format!("`{origin}` is not a scheme, a host and a port"),
+            )
         })?;
         let mut listed = match &self.rules.origins {
             Origins::Listed(listed) => listed.clone(),
@@ -151,7 +157,8 @@ impl OriginLayer {
     ///
     /// If it is not an absolute `http` or `https` URL.
     pub fn public_url(self, url: &str) -> Result<Self, ConfigError> {
-        let invalid = || ConfigError::new("public_url", format!("`{url}` is not an http or https URL"));
+        let invalid =
+            || ConfigError::new("public_url", format!("`{url}` is not an http or https URL"));
         let uri: Uri = url.parse().map_err(|_| invalid())?;
         let (Some(scheme), Some(authority)) = (uri.scheme_str(), uri.authority()) else {
             return Err(invalid());
@@ -231,7 +238,10 @@ impl Rules {
             }
         }
         if let Some(host) = host {
-            let authority = host.to_str().ok().and_then(|host| host.parse::<Authority>().ok());
+            let authority = host
+                .to_str()
+                .ok()
+                .and_then(|host| host.parse::<Authority>().ok());
             if !authority.is_some_and(|authority| self.allows_host(&authority)) {
                 return Err(Rejection::HostRefused);
             }
@@ -270,7 +280,9 @@ impl Rules {
     fn allows_origin(&self, origin: &ParsedOrigin) -> bool {
         match &self.origins {
             Origins::Any => true,
-            Origins::Derived if matches!(self.hosts, Hosts::Any) => is_loopback(origin.authority.host()),
+            Origins::Derived if matches!(self.hosts, Hosts::Any) => {
+                is_loopback(origin.authority.host())
+            }
             Origins::Derived => self.allows_host(&origin.authority),
             Origins::Listed(listed) => listed.contains(&origin.to_string()),
         }
@@ -286,7 +298,9 @@ struct ParsedOrigin {
 impl ParsedOrigin {
     fn parse(text: &str) -> Option<Self> {
         let (scheme, rest) = text.split_once("://")?;
-        let scheme = ["http", "https"].into_iter().find(|known| scheme.eq_ignore_ascii_case(known))?;
+        let scheme = ["http", "https"]
+            .into_iter()
+            .find(|known| scheme.eq_ignore_ascii_case(known))?;
         let authority: Authority = rest.parse().ok()?;
         (is_plain(&authority) && !authority.host().is_empty()).then_some(Self { scheme, authority })
     }
@@ -295,7 +309,12 @@ impl ParsedOrigin {
 impl std::fmt::Display for ParsedOrigin {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let default = if self.scheme == "http" { 80 } else { 443 };
-        write!(f, "{}://{}", self.scheme, self.authority.host().to_ascii_lowercase())?;
+        write!(
+            f,
+            "{}://{}",
+            self.scheme,
+            self.authority.host().to_ascii_lowercase()
+        )?;
         match self.authority.port_u16() {
             Some(port) if port != default => write!(f, ":{port}"),
             _ => Ok(()),
@@ -311,7 +330,9 @@ fn is_plain(authority: &Authority) -> bool {
 }
 
 fn is_loopback(host: &str) -> bool {
-    ["localhost", "127.0.0.1", "[::1]"].iter().any(|name| host.eq_ignore_ascii_case(name))
+    ["localhost", "127.0.0.1", "[::1]"]
+        .iter()
+        .any(|name| host.eq_ignore_ascii_case(name))
 }
 
 impl Rejection {
@@ -387,7 +408,9 @@ where
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         match self.project().kind.project() {
             KindProjected::Passed { inner } => inner.poll(cx),
-            KindProjected::Refused { response } => Poll::Ready(Ok(response.take().unwrap_or_default())),
+            KindProjected::Refused { response } => {
+                Poll::Ready(Ok(response.take().unwrap_or_default()))
+            }
         }
     }
 }
@@ -403,7 +426,10 @@ mod tests {
     fn verify(layer: &OriginLayer, uri: &str, headers: &[(&str, &str)]) -> Result<(), Rejection> {
         let mut map = HeaderMap::new();
         for (name, value) in headers {
-            map.append(http::HeaderName::try_from(*name).unwrap(), value.parse().unwrap());
+            map.append(
+                http::HeaderName::try_from(*name).unwrap(),
+                value.parse().unwrap(),
+            );
         }
         layer.rules.verify(&uri.parse().unwrap(), &map)
     }
@@ -416,25 +442,55 @@ mod tests {
     #[test]
     fn origins_are_compared_as_a_whole() {
         let default = OriginLayer::new();
-        for good in ["http://localhost:3", "http://127.0.0.1:3", "https://[::1]:3", "HTTP://LOCALHOST:3"] {
+        for good in [
+            "http://localhost:3",
+            "http://127.0.0.1:3",
+            "https://[::1]:3",
+            "HTTP://LOCALHOST:3",
+        ] {
             assert!(origin(&default, good), "{good}");
         }
         for bad in [
-            "null", "", "https://evil.example", "http://localhost.evil.example",
-            "http://127.0.0.1.evil.example:3", "http://localhost:3@evil.example",
-            "http://evil.example#http://localhost:3", "http://localhost.:3", "http://[::ffff:127.0.0.1]:3",
-            "file://", "chrome-extension://abc", "http://localhost/", "http://localhost:x", "localhost",
-            "http://user@localhost", "http://localhost:",
+            "null",
+            "",
+            "https://evil.example",
+            "http://localhost.evil.example",
+            "http://127.0.0.1.evil.example:3",
+            "http://localhost:3@evil.example",
+            "http://evil.example#http://localhost:3",
+            "http://localhost.:3",
+            "http://[::ffff:127.0.0.1]:3",
+            "file://",
+            "chrome-extension://abc",
+            "http://localhost/",
+            "http://localhost:x",
+            "localhost",
+            "http://user@localhost",
+            "http://localhost:",
         ] {
             assert!(!origin(&default, bad), "{bad}");
         }
-        let both = [("host", "localhost"), ("origin", "http://localhost"), ("origin", "http://evil")];
+        let both = [
+            ("host", "localhost"),
+            ("origin", "http://localhost"),
+            ("origin", "http://evil"),
+        ];
         assert_eq!(verify(&default, "/", &both), Err(Rejection::OriginRefused));
-        assert_eq!(verify(&default, "/", &[("host", "localhost")]), Ok(()), "no origin passes");
+        assert_eq!(
+            verify(&default, "/", &[("host", "localhost")]),
+            Ok(()),
+            "no origin passes"
+        );
 
-        let listed = OriginLayer::new().allow_origin("https://app.example").unwrap();
+        let listed = OriginLayer::new()
+            .allow_origin("https://app.example")
+            .unwrap();
         assert!(origin(&listed, "https://APP.example:443"));
-        for bad in ["http://app.example", "https://app.example:444", "http://localhost"] {
+        for bad in [
+            "http://app.example",
+            "https://app.example:444",
+            "http://localhost",
+        ] {
             assert!(!origin(&listed, bad), "{bad}");
         }
     }
@@ -444,20 +500,43 @@ mod tests {
     fn hosts_are_judged_wherever_they_are_named() {
         let default = OriginLayer::new();
         let host = |host: &str| verify(&default, "/mcp", &[("host", host)]);
-        for good in ["localhost:3", "127.0.0.1:3", "[::1]:3", "LOCALHOST:3", "localhost", "[::1]"] {
+        for good in [
+            "localhost:3",
+            "127.0.0.1:3",
+            "[::1]:3",
+            "LOCALHOST:3",
+            "localhost",
+            "[::1]",
+        ] {
             assert_eq!(host(good), Ok(()), "{good}");
         }
-        for bad in ["evil.example", "localhost.evil.example:3", "localhost:3:4", "a@localhost", "[::2]", "localhost."] {
+        for bad in [
+            "evil.example",
+            "localhost.evil.example:3",
+            "localhost:3:4",
+            "a@localhost",
+            "[::2]",
+            "localhost.",
+        ] {
             assert_eq!(host(bad), Err(Rejection::HostRefused), "{bad}");
         }
         assert_eq!(verify(&default, "/mcp", &[]), Err(Rejection::HostMissing));
         let twice = [("host", "localhost"), ("host", "localhost")];
-        assert_eq!(verify(&default, "/mcp", &twice), Err(Rejection::HostRepeated));
+        assert_eq!(
+            verify(&default, "/mcp", &twice),
+            Err(Rejection::HostRepeated)
+        );
         let absolute = "http://evil.example/mcp";
-        assert_eq!(verify(&default, absolute, &[("host", "localhost")]), Err(Rejection::HostRefused));
+        assert_eq!(
+            verify(&default, absolute, &[("host", "localhost")]),
+            Err(Rejection::HostRefused)
+        );
         assert_eq!(verify(&default, "http://localhost:3/mcp", &[]), Ok(()));
         let evil = [("host", "evil.example")];
-        assert_eq!(verify(&default, "http://localhost/mcp", &evil), Err(Rejection::HostRefused));
+        assert_eq!(
+            verify(&default, "http://localhost/mcp", &evil),
+            Err(Rejection::HostRefused)
+        );
     }
 
     #[test]
@@ -465,12 +544,20 @@ mod tests {
         let listed = OriginLayer::new().allow_host("Api.example:8443").unwrap();
         let host = |host: &str| verify(&listed, "/", &[("host", host)]).is_ok();
         assert!(host("api.example:8443") && !host("api.example") && !host("localhost:8443"));
-        let public = OriginLayer::new().public_url("https://mcp.example/base").unwrap();
+        let public = OriginLayer::new()
+            .public_url("https://mcp.example/base")
+            .unwrap();
         let asked = [("host", "mcp.example"), ("origin", "https://mcp.example")];
         assert_eq!(verify(&public, "/", &asked), Ok(()));
-        assert!(!origin(&public, "https://mcp.example"), "the host is localhost here");
+        assert!(
+            !origin(&public, "https://mcp.example"),
+            "the host is localhost here"
+        );
         let open = OriginLayer::new().insecure_any_host().insecure_any_origin();
-        assert_eq!(verify(&open, "/", &[("host", "x@y"), ("origin", "null")]), Ok(()));
+        assert_eq!(
+            verify(&open, "/", &[("host", "x@y"), ("origin", "null")]),
+            Ok(())
+        );
         for bad in ["", "http://x", "a b", "x@y"] {
             assert!(OriginLayer::new().allow_host(bad).is_err(), "{bad}");
         }
@@ -483,8 +570,15 @@ mod tests {
         let inner = service_fn(|_: Request<()>| async {
             Err::<Response<Body>, _>(tower::BoxError::from("reached the inner service"))
         });
-        let request = Request::delete("/").header("host", "evil.example").body(()).unwrap();
-        let response = OriginLayer::new().layer(inner).oneshot(request).await.unwrap();
+        let request = Request::delete("/")
+            .header("host", "evil.example")
+            .body(())
+            .unwrap();
+        let response = OriginLayer::new()
+            .layer(inner)
+            .oneshot(request)
+            .await
+            .unwrap();
         assert_eq!(response.status(), StatusCode::FORBIDDEN);
     }
 }

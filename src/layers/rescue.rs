@@ -262,8 +262,13 @@ mod tests {
     }
 
     async fn answer(method: Method, refusal: Refusal) -> Reply {
-        let failing = service_fn(move |_: Envelope| std::future::ready(Err::<Reply, _>(Refused(refusal))));
-        RescueLayer::new().layer(failing).oneshot(call(method)).await.unwrap()
+        let failing =
+            service_fn(move |_: Envelope| std::future::ready(Err::<Reply, _>(Refused(refusal))));
+        RescueLayer::new()
+            .layer(failing)
+            .oneshot(call(method))
+            .await
+            .unwrap()
     }
 
     #[tokio::test]

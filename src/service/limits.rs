@@ -154,7 +154,10 @@ mod tests {
     fn ceilings_hold_on_both_sides() {
         let ceiling = 64 * MIB;
         assert!(Limits::default().message_bytes(ceiling).check().is_ok());
-        let error = Limits::default().message_bytes(ceiling + 1).check().unwrap_err();
+        let error = Limits::default()
+            .message_bytes(ceiling + 1)
+            .check()
+            .unwrap_err();
         assert_eq!(error.setting(), "message_bytes");
     }
 }

@@ -2,8 +2,8 @@
 
 mod catalog;
 mod config;
-pub mod dispatch;
 pub mod context;
+pub mod dispatch;
 pub mod handler;
 mod limits;
 mod operation;
@@ -18,9 +18,9 @@ pub(crate) mod schema;
 mod secret;
 
 pub use config::ConfigError;
+pub use context::*;
 pub use dispatch::McpService;
 pub use handler::CallContext;
-pub use context::*;
 pub use limits::{LimitRow, Limits};
 pub(crate) use limits::{count, millis};
 pub use operation::{Operation, OperationError, OperationFuture, OperationService};

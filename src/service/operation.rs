@@ -199,30 +199,48 @@ impl Operation {
 
     /// Checks everything once.
     pub(crate) fn register(self, rules: &Rules) -> Result<Registered, ConfigError> {
-        let error = |problem: String| ConfigError::new(format!("operation `{}`", self.name), problem);
+        let error =
+            |problem: String| ConfigError::new(format!("operation `{}`", self.name), problem);
         if !rules.any_name && !is_tool_name(&self.name) {
-            return Err(error("a name has 1 to 128 letters, digits, `_`, `-` and `.`".to_owned()));
+            return Err(error(
+                "a name has 1 to 128 letters, digits, `_`, `-` and `.`".to_owned(),
+            ));
         }
         let Some((run, signature)) = self.handler else {
             return Err(error("it has no handler".to_owned()));
         };
         rules.check(&signature).map_err(&error)?;
         if signature.needs_schema && self.input_schema.is_none() {
-            return Err(error("`Parsed` arguments need an `input_schema`".to_owned()));
+            return Err(error(
+                "`Parsed` arguments need an `input_schema`".to_owned(),
+            ));
         }
-        let input = match self.input_schema.transpose().map_err(&error)?.or(signature.input_schema) {
+        let input = match self
+            .input_schema
+            .transpose()
+            .map_err(&error)?
+            .or(signature.input_schema)
+        {
             Some(schema) => schema,
             None => parse(ANY_OBJECT).map_err(&error)?,
         };
         let input = Schema::compile_object(input)
             .map_err(|problem| error(format!("its input schema is refused: {problem}")))?;
         let headers = ParamHeaders::collect(input.raw()).map_err(&error)?;
-        let output = self.output_schema.transpose().map_err(&error)?.or(signature.output_schema);
+        let output = self
+            .output_schema
+            .transpose()
+            .map_err(&error)?
+            .or(signature.output_schema);
         let output = output
             .map(Schema::compile)
             .transpose()
             .map_err(|problem| error(format!("its output schema is refused: {problem}")))?;
-        let run = self.layers.into_iter().rev().fold(run, |run, layer| layer(run));
+        let run = self
+            .layers
+            .into_iter()
+            .rev()
+            .fold(run, |run, layer| layer(run));
         let definition = Arc::new(ToolDefinition {
             name: self.name,
             title: self.title,
@@ -249,7 +267,10 @@ impl Service<CallContext> for OperationService {
     type Error = OperationError;
     type Future = OperationFuture;
 
-    fn poll_ready(&mut self, _: &mut std::task::Context<'_>) -> std::task::Poll<Result<(), Self::Error>> {
+    fn poll_ready(
+        &mut self,
+        _: &mut std::task::Context<'_>,
+    ) -> std::task::Poll<Result<(), Self::Error>> {
         std::task::Poll::Ready(Ok(()))
     }
 
@@ -315,7 +336,9 @@ impl Named for ToolDefinition {
 
 impl fmt::Debug for Operation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Operation").field("name", &self.name).finish_non_exhaustive()
+        f.debug_struct("Operation")
+            .field("name", &self.name)
+            .finish_non_exhaustive()
     }
 }
 
@@ -333,7 +356,9 @@ impl fmt::Debug for OperationFuture {
 
 impl fmt::Debug for Registered {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Registered").field("name", &self.definition.name).finish_non_exhaustive()
+        f.debug_struct("Registered")
+            .field("name", &self.definition.name)
+            .finish_non_exhaustive()
     }
 }
 

@@ -53,7 +53,10 @@ impl Pager {
     }
 
     fn cursor(&self, scope: Scope<'_>, position: usize, last: &str) -> String {
-        let mut payload = u32::try_from(position).unwrap_or(u32::MAX).to_le_bytes().to_vec();
+        let mut payload = u32::try_from(position)
+            .unwrap_or(u32::MAX)
+            .to_le_bytes()
+            .to_vec();
         payload.extend_from_slice(last.as_bytes());
         let mut cursor = self.key.sign(&scope.parts(&payload)).to_vec();
         cursor.extend_from_slice(&payload);
@@ -69,7 +72,9 @@ impl Pager {
     ) -> Result<usize, Error> {
         let invalid = || Error::invalid_params("the cursor is not valid");
         let bytes = URL_SAFE_NO_PAD.decode(cursor).map_err(|_| invalid())?;
-        let (tag, payload) = bytes.split_at_checked(SigningKey::TAG).ok_or_else(invalid)?;
+        let (tag, payload) = bytes
+            .split_at_checked(SigningKey::TAG)
+            .ok_or_else(invalid)?;
         if !self.key.verify(&scope.parts(payload), tag) {
             return Err(invalid());
         }
@@ -87,9 +92,17 @@ impl Pager {
 
 impl Scope<'_> {
     fn parts<'p>(&'p self, payload: &'p [u8]) -> [&'p [u8]; 4] {
-        let issuer = self.principal.and_then(Principal::issued_by).unwrap_or_default();
+        let issuer = self
+            .principal
+            .and_then(Principal::issued_by)
+            .unwrap_or_default();
         let subject = self.principal.map(Principal::subject).unwrap_or_default();
-        [self.list.as_bytes(), issuer.as_bytes(), subject.as_bytes(), payload]
+        [
+            self.list.as_bytes(),
+            issuer.as_bytes(),
+            subject.as_bytes(),
+            payload,
+        ]
     }
 }
 
@@ -108,11 +121,17 @@ mod tests {
     }
 
     fn items(names: &[&str]) -> Vec<Arc<Item>> {
-        names.iter().map(|name| Arc::new(Item((*name).to_owned()))).collect()
+        names
+            .iter()
+            .map(|name| Arc::new(Item((*name).to_owned())))
+            .collect()
     }
 
     fn scope(principal: Option<&Principal>) -> Scope<'_> {
-        Scope { list: "items", principal }
+        Scope {
+            list: "items",
+            principal,
+        }
     }
 
     fn pager() -> Pager {
@@ -132,7 +151,9 @@ mod tests {
             (&["a", "c", "d"], 2..3),
             (&[], 0..0),
         ] {
-            let (range, _) = pager.page(scope(None), &items(names), next.as_deref(), 2).unwrap();
+            let (range, _) = pager
+                .page(scope(None), &items(names), next.as_deref(), 2)
+                .unwrap();
             assert_eq!(range, expected, "{names:?}");
         }
     }
@@ -147,13 +168,21 @@ mod tests {
         let next = next.unwrap();
         assert!(pager.page(scope(Some(&ada)), &all, Some(&next), 1).is_ok());
         let eve = Principal::new("eve");
-        let other = Scope { list: "others", principal: Some(&ada) };
+        let other = Scope {
+            list: "others",
+            principal: Some(&ada),
+        };
         for scope in [scope(None), scope(Some(&eve)), other] {
             let error = pager.page(scope, &all, Some(&next), 1).unwrap_err();
             assert_eq!(error.code(), Error::INVALID_PARAMS);
         }
         for broken in ["", "zz", "!", &next[1..], &format!("{next}A")] {
-            assert!(pager.page(scope(Some(&ada)), &all, Some(broken), 1).is_err(), "{broken}");
+            assert!(
+                pager
+                    .page(scope(Some(&ada)), &all, Some(broken), 1)
+                    .is_err(),
+                "{broken}"
+            );
         }
     }
 }

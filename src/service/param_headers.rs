@@ -1,8 +1,8 @@
 //! Arguments mirrored in headers: `x-mcp-header` in an input schema, `Mcp-Param-…` on a request.
 
+use crate::wire::Error;
 use crate::wire::header_value;
 use crate::wire::json::{Kind, Node, RawJson, same_number};
-use crate::wire::Error;
 
 use super::context::{Declared, Field};
 
@@ -57,7 +57,12 @@ impl ParamHeaders {
         Ok(())
     }
 
-    fn add(&mut self, annotation: Node<'_>, schema: Node<'_>, path: &[String]) -> Result<(), String> {
+    fn add(
+        &mut self,
+        annotation: Node<'_>,
+        schema: Node<'_>,
+        path: &[String],
+    ) -> Result<(), String> {
         let place = format!("/{}", path.join("/"));
         let name = annotation.as_str().unwrap_or_default();
         if name.is_empty() || !name.bytes().all(is_token) {
@@ -65,7 +70,9 @@ impl ParamHeaders {
         }
         let kind = schema.get("type").and_then(Node::as_str);
         if !matches!(kind.as_deref(), Some("string" | "integer" | "boolean")) {
-            return Err(format!("`{ANNOTATION}` at {place} needs a string, an integer or a boolean"));
+            return Err(format!(
+                "`{ANNOTATION}` at {place} needs a string, an integer or a boolean"
+            ));
         }
         let field = format!("mcp-param-{}", name.to_ascii_lowercase());
         if path.is_empty() || self.0.iter().any(|other| other.field == field) {
@@ -81,7 +88,10 @@ impl ParamHeaders {
 
 impl ParamHeader {
     fn verify(&self, declared: &dyn Declared, arguments: Node<'_>) -> Result<(), &'static str> {
-        let value = self.path.iter().try_fold(arguments, |node, name| node.get(name));
+        let value = self
+            .path
+            .iter()
+            .try_fold(arguments, |node, name| node.get(name));
         let value = value.filter(|value| !value.is_null());
         match (declared.field(&self.field), value) {
             (Field::Several, _) => Err("stands more than once"),
@@ -90,7 +100,11 @@ impl ParamHeader {
             (Field::One(_), None) => Err("is given although the argument is not"),
             (Field::One(bytes), Some(value)) => {
                 let text = header_value::decode(bytes)?;
-                if mirrors(&text, value) { Ok(()) } else { Err("differs from the argument") }
+                if mirrors(&text, value) {
+                    Ok(())
+                } else {
+                    Err("differs from the argument")
+                }
             }
         }
     }
@@ -167,12 +181,23 @@ mod tests {
     /// Contract: P-79, P-80, P-81, P-82, P-83, case H09.
     #[test]
     fn headers_mirror_arguments() {
-        assert!(agree(r#"{"zone":"n1","slot":42,"rush":true}"#, &[
-            ("mcp-param-zone", "n1"), ("mcp-param-slot", "42.0"), ("mcp-param-rush", "true"),
-            ("mcp-param-other", "ignored"),
-        ]));
-        assert!(agree(r#"{"box":{"depth":-3}}"#, &[("mcp-param-depth", "-3")]));
-        assert!(agree(r#"{"zone":" n1 "}"#, &[("mcp-param-zone", "=?base64?IG4xIA==?=")]));
+        assert!(agree(
+            r#"{"zone":"n1","slot":42,"rush":true}"#,
+            &[
+                ("mcp-param-zone", "n1"),
+                ("mcp-param-slot", "42.0"),
+                ("mcp-param-rush", "true"),
+                ("mcp-param-other", "ignored"),
+            ]
+        ));
+        assert!(agree(
+            r#"{"box":{"depth":-3}}"#,
+            &[("mcp-param-depth", "-3")]
+        ));
+        assert!(agree(
+            r#"{"zone":" n1 "}"#,
+            &[("mcp-param-zone", "=?base64?IG4xIA==?=")]
+        ));
         assert!(agree(r#"{"zone":""}"#, &[("mcp-param-zone", "")]));
         assert!(agree(r#"{"zone":null}"#, &[]));
         assert!(!agree(r#"{"slot":42}"#, &[("mcp-param-slot", "43")]));
@@ -181,8 +206,14 @@ mod tests {
         assert!(!agree(r#"{"zone":"n1"}"#, &[]));
         assert!(!agree(r#"{"zone":null}"#, &[("mcp-param-zone", "n1")]));
         assert!(!agree("{}", &[("mcp-param-slot", "42")]));
-        assert!(!agree(r#"{"zone":"n1"}"#, &[("mcp-param-zone", "n1"), ("mcp-param-zone", "n1")]));
-        assert!(!agree(r#"{"zone":"n\u0001"}"#, &[("mcp-param-zone", "n\u{1}")]));
+        assert!(!agree(
+            r#"{"zone":"n1"}"#,
+            &[("mcp-param-zone", "n1"), ("mcp-param-zone", "n1")]
+        ));
+        assert!(!agree(
+            r#"{"zone":"n\u0001"}"#,
+            &[("mcp-param-zone", "n\u{1}")]
+        ));
     }
 
     /// Contract: P-131.
@@ -198,7 +229,10 @@ mod tests {
             r#"{"type":"string","x-mcp-header":"Root"}"#,
         ];
         for schema in refused {
-            assert!(ParamHeaders::collect(&RawJson::parse(schema).unwrap()).is_err(), "{schema}");
+            assert!(
+                ParamHeaders::collect(&RawJson::parse(schema).unwrap()).is_err(),
+                "{schema}"
+            );
         }
         let fine = [
             r#"{"properties":{"x-mcp-header":{"type":"string"}}}"#,
@@ -206,7 +240,10 @@ mod tests {
             r#"{"properties":{"a":{"type":"string","x-mcp-header":"Method"}}}"#,
         ];
         for schema in fine {
-            assert!(ParamHeaders::collect(&RawJson::parse(schema).unwrap()).is_ok(), "{schema}");
+            assert!(
+                ParamHeaders::collect(&RawJson::parse(schema).unwrap()).is_ok(),
+                "{schema}"
+            );
         }
     }
 }

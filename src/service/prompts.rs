@@ -8,9 +8,7 @@ use crate::wire::{Error, Features, Icon, PromptArgument, PromptDefinition};
 
 use super::catalog::Named;
 use super::config::ConfigError;
-use super::handler::{
-    Completions, Erased, Handler, PromptOutput, Rules, Signature, erase,
-};
+use super::handler::{Completions, Erased, Handler, PromptOutput, Rules, Signature, erase};
 
 /// A prompt: a name, arguments and a handler that makes the messages.
 ///
@@ -117,7 +115,9 @@ impl Prompt {
     }
 
     pub(crate) fn register(self, rules: &Rules) -> Result<RegisteredPrompt, ConfigError> {
-        let error = |problem: String| ConfigError::new(format!("prompt `{}`", self.definition.name), problem);
+        let error = |problem: String| {
+            ConfigError::new(format!("prompt `{}`", self.definition.name), problem)
+        };
         if self.definition.name.is_empty() {
             return Err(error("it has no name".to_owned()));
         }
@@ -135,7 +135,11 @@ impl Prompt {
             rules.check(&signature).map_err(error)?;
             completers.insert(name, completer);
         }
-        Ok(RegisteredPrompt { definition: self.definition, run, completers })
+        Ok(RegisteredPrompt {
+            definition: self.definition,
+            run,
+            completers,
+        })
     }
 }
 
@@ -143,10 +147,17 @@ impl RegisteredPrompt {
     /// Whether the arguments are strings, and all there that must be.
     pub(crate) fn check(&self, arguments: Option<&RawJson>) -> Result<(), Error> {
         let node = arguments.map(RawJson::node);
-        for argument in self.definition.arguments.iter().filter(|argument| argument.required) {
+        for argument in self
+            .definition
+            .arguments
+            .iter()
+            .filter(|argument| argument.required)
+        {
             if node.and_then(|node| node.get(&argument.name)).is_none() {
                 let name = &argument.name;
-                return Err(Error::invalid_params(format!("argument `{name}` is missing")));
+                return Err(Error::invalid_params(format!(
+                    "argument `{name}` is missing"
+                )));
             }
         }
         let mut members = node.into_iter().flat_map(|node| node.members());
@@ -158,12 +169,21 @@ impl RegisteredPrompt {
 }
 
 /// Encodes the members of the result of `prompts/get`.
-pub(crate) fn encode(output: &PromptOutput, definition: &PromptDefinition, features: Features) -> Vec<u8> {
+pub(crate) fn encode(
+    output: &PromptOutput,
+    definition: &PromptDefinition,
+    features: Features,
+) -> Vec<u8> {
     let mut out = Vec::new();
     let mut object = ObjectWriter::members(&mut out);
-    let description = output.description.as_deref().or(definition.description.as_deref());
+    let description = output
+        .description
+        .as_deref()
+        .or(definition.description.as_deref());
     object.optional_string("description", description);
-    object.array("messages", &output.messages, |out, message| message.push(out, features));
+    object.array("messages", &output.messages, |out, message| {
+        message.push(out, features)
+    });
     out
 }
 
@@ -177,12 +197,16 @@ impl Named for RegisteredPrompt {
 
 impl fmt::Debug for Prompt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Prompt").field("name", &self.definition.name).finish_non_exhaustive()
+        f.debug_struct("Prompt")
+            .field("name", &self.definition.name)
+            .finish_non_exhaustive()
     }
 }
 
 impl fmt::Debug for RegisteredPrompt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("RegisteredPrompt").field("name", &self.definition.name).finish_non_exhaustive()
+        f.debug_struct("RegisteredPrompt")
+            .field("name", &self.definition.name)
+            .finish_non_exhaustive()
     }
 }

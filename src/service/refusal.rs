@@ -46,8 +46,14 @@ mod tests {
     #[test]
     fn finds_the_reason_wherever_it_is_wrapped() {
         let cases: [(tower::BoxError, Refusal); 4] = [
-            (tower::timeout::error::Elapsed::new().into(), Refusal::Timeout),
-            (tower::load_shed::error::Overloaded::new().into(), Refusal::Overloaded),
+            (
+                tower::timeout::error::Elapsed::new().into(),
+                Refusal::Timeout,
+            ),
+            (
+                tower::load_shed::error::Overloaded::new().into(),
+                Refusal::Overloaded,
+            ),
             (Refused(Refusal::RateLimited).into(), Refusal::RateLimited),
             ("whatever".into(), Refusal::Internal),
         ];

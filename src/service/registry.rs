@@ -76,7 +76,11 @@ pub(crate) struct PerVersion([OnceLock<Bytes>; ProtocolVersion::ALL.len()]);
 
 impl PerVersion {
     /// The encoding for these features, made by `encode` the first time.
-    pub(crate) fn get_or_encode(&self, features: Features, encode: impl FnOnce() -> Vec<u8>) -> Bytes {
+    pub(crate) fn get_or_encode(
+        &self,
+        features: Features,
+        encode: impl FnOnce() -> Vec<u8>,
+    ) -> Bytes {
         let slot = &self.0[features.version() as usize];
         slot.get_or_init(|| encode().into()).clone()
     }
@@ -124,7 +128,8 @@ impl RegistryBuilder {
         let id = TypeId::of::<T>();
         if self.rules.states.contains(&id) {
             let setting = format!("state `{}`", std::any::type_name::<T>());
-            self.errors.push(ConfigError::new(setting, "is given twice"));
+            self.errors
+                .push(ConfigError::new(setting, "is given twice"));
         }
         self.rules.states.push(id);
         self.state.insert(state);
@@ -140,8 +145,16 @@ impl RegistryBuilder {
 
     /// Puts a prefix before the names of all operations and prompts added so far.
     pub fn prefix(mut self, prefix: &str) -> Self {
-        self.operations = self.operations.into_iter().map(|it| it.prefixed(prefix)).collect();
-        self.prompts = self.prompts.into_iter().map(|it| it.prefixed(prefix)).collect();
+        self.operations = self
+            .operations
+            .into_iter()
+            .map(|it| it.prefixed(prefix))
+            .collect();
+        self.prompts = self
+            .prompts
+            .into_iter()
+            .map(|it| it.prefixed(prefix))
+            .collect();
         self
     }
 
@@ -153,8 +166,16 @@ impl RegistryBuilder {
         self.templates.extend(other.templates);
         self.prompts.extend(other.prompts);
         self.errors.extend(other.errors);
-        if other.rules.states.iter().any(|id| self.rules.states.contains(id)) {
-            self.errors.push(ConfigError::new("merge", "both registries give the same type of state"));
+        if other
+            .rules
+            .states
+            .iter()
+            .any(|id| self.rules.states.contains(id))
+        {
+            self.errors.push(ConfigError::new(
+                "merge",
+                "both registries give the same type of state",
+            ));
         }
         self.state.extend(other.state);
         self.rules.states.extend(other.rules.states);
@@ -177,7 +198,11 @@ impl RegistryBuilder {
         let templates = self.templates.into_iter().map(|it| it.register(rules));
         let prompts = self.prompts.into_iter().map(|it| it.register(rules));
         let operations = Catalog::new(operations.collect::<Result<_, _>>()?)?;
-        let tools = operations.items().iter().map(|it| Arc::clone(&it.definition)).collect();
+        let tools = operations
+            .items()
+            .iter()
+            .map(|it| Arc::clone(&it.definition))
+            .collect();
         let snapshot = Snapshot {
             stamp: next_stamp(),
             operations,

@@ -72,7 +72,11 @@ impl Schema {
         }
         // All errors of a large value would be larger than the value.
         let errors = if value.text().len() <= LARGE_VALUE {
-            self.validator.iter_errors(instance).take(MOST_ERRORS).map(MismatchError::new).collect()
+            self.validator
+                .iter_errors(instance)
+                .take(MOST_ERRORS)
+                .map(MismatchError::new)
+                .collect()
         } else {
             let first = self.validator.validate(instance).err();
             first.map(MismatchError::new).into_iter().collect()
@@ -94,14 +98,19 @@ impl Mismatch {
             object.end();
         });
         object.end();
-        Document::parse(out, 8).map_or_else(|_| unreachable!("the writers write JSON"), RawJson::from)
+        Document::parse(out, 8)
+            .map_or_else(|_| unreachable!("the writers write JSON"), RawJson::from)
     }
 
     /// The errors as text a model can act on: one line each.
     pub(crate) fn text(&self, what: &str) -> String {
         let mut text = format!("{what} do not match the schema");
         for error in &self.errors {
-            let path = if error.path.is_empty() { "(root)" } else { &error.path };
+            let path = if error.path.is_empty() {
+                "(root)"
+            } else {
+                &error.path
+            };
             let _ = write!(text, "\n{path}: {} [{}]", error.message, error.keyword);
         }
         text
@@ -109,7 +118,10 @@ impl Mismatch {
 }
 
 impl MismatchError {
-    #[expect(clippy::needless_pass_by_value, reason = "the shape of an iterator's closure")]
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "the shape of an iterator's closure"
+    )]
     fn new(error: ValidationError<'_>) -> Self {
         Self {
             path: clipped(error.instance_path().as_str(), LONGEST_PATH),
@@ -134,7 +146,9 @@ fn check_bounds(raw: &RawJson) -> Result<(), String> {
         if node.is_object() {
             seen += 1;
             if seen > MOST_SUBSCHEMAS {
-                return Err(format!("the schema has more than {MOST_SUBSCHEMAS} subschemas"));
+                return Err(format!(
+                    "the schema has more than {MOST_SUBSCHEMAS} subschemas"
+                ));
             }
         }
         open.extend(node.members().map(|(_, value)| (value, depth + 1)));
@@ -149,7 +163,10 @@ fn check_bounds(raw: &RawJson) -> Result<(), String> {
 fn describe(error: &ValidationError<'_>) -> String {
     let place = error.instance_path().as_str();
     let place = if place.is_empty() { "the root" } else { place };
-    clipped(&format!("at {place}: {}", error.masked_with("the value")), LONGEST_MESSAGE)
+    clipped(
+        &format!("at {place}: {}", error.masked_with("the value")),
+        LONGEST_MESSAGE,
+    )
 }
 
 fn clipped(text: &str, most: usize) -> String {
@@ -182,7 +199,9 @@ mod tests {
     }
 
     fn check(text: &str, value: &str) -> Result<(), Mismatch> {
-        schema(text).unwrap().check(RawJson::parse(value).unwrap().node())
+        schema(text)
+            .unwrap()
+            .check(RawJson::parse(value).unwrap().node())
     }
 
     #[test]
@@ -194,7 +213,11 @@ mod tests {
         .unwrap_err();
         let text = mismatch.diagnostics();
         assert!(!text.text().contains("secret"), "{text}");
-        let paths: Vec<_> = mismatch.errors.iter().map(|e| (e.path.as_str(), e.keyword.as_str())).collect();
+        let paths: Vec<_> = mismatch
+            .errors
+            .iter()
+            .map(|e| (e.path.as_str(), e.keyword.as_str()))
+            .collect();
         assert!(paths.contains(&("/a~1b", "type")), "{paths:?}");
         assert!(paths.contains(&("", "required")), "{paths:?}");
     }

@@ -74,7 +74,12 @@ impl Secret {
             let derived = hmac::sign(&root, purpose.as_bytes());
             hmac::Key::new(hmac::HMAC_SHA256, derived.as_ref())
         };
-        SigningKey(self.material.iter().map(|material| derive(material)).collect())
+        SigningKey(
+            self.material
+                .iter()
+                .map(|material| derive(material))
+                .collect(),
+        )
     }
 }
 
@@ -84,7 +89,10 @@ impl SigningKey {
 
     /// A tag over several parts.
     pub(crate) fn sign(&self, parts: &[&[u8]]) -> [u8; Self::TAG] {
-        self.0.first().map(|key| tag(key, parts)).unwrap_or_default()
+        self.0
+            .first()
+            .map(|key| tag(key, parts))
+            .unwrap_or_default()
     }
 
     /// Whether a tag is over these parts, in constant time.
@@ -92,7 +100,11 @@ impl SigningKey {
         self.0.iter().any(|key| {
             let tag = tag(key, parts);
             tag.len() == claimed.len()
-                && tag.iter().zip(claimed).fold(0, |differ, (a, b)| differ | (a ^ b)) == 0
+                && tag
+                    .iter()
+                    .zip(claimed)
+                    .fold(0, |differ, (a, b)| differ | (a ^ b))
+                    == 0
         })
     }
 }
@@ -112,7 +124,10 @@ fn tag(key: &hmac::Key, parts: &[&[u8]]) -> [u8; SigningKey::TAG] {
 
 fn checked(material: &[u8]) -> Result<Box<[u8]>, ConfigError> {
     if material.len() < Secret::SHORTEST {
-        return Err(ConfigError::new("secret", "key material needs 32 bytes or more"));
+        return Err(ConfigError::new(
+            "secret",
+            "key material needs 32 bytes or more",
+        ));
     }
     Ok(material.into())
 }
@@ -149,7 +164,11 @@ mod tests {
         assert!(rotated.signing_key("cursor").verify(&[b"a", b"bc"], &tag));
         assert!(!rotated.signing_key("cursor").verify(&[b"ab", b"c"], &tag));
         assert!(!rotated.signing_key("other").verify(&[b"a", b"bc"], &tag));
-        assert!(!rotated.signing_key("cursor").verify(&[b"a", b"bc"], &tag[..15]));
+        assert!(
+            !rotated
+                .signing_key("cursor")
+                .verify(&[b"a", b"bc"], &tag[..15])
+        );
         let fresh = rotated.signing_key("cursor").sign(&[b"a", b"bc"]);
         assert!(!before.signing_key("cursor").verify(&[b"a", b"bc"], &fresh));
     }

@@ -122,7 +122,9 @@ where
 
 impl<S> fmt::Debug for Http<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Http").field("path", &self.path).finish_non_exhaustive()
+        f.debug_struct("Http")
+            .field("path", &self.path)
+            .finish_non_exhaustive()
     }
 }
 

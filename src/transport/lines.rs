@@ -99,7 +99,11 @@ impl<R: AsyncRead + Unpin> Lines<R> {
         if skipping || is_blank(&bytes) {
             return Line::End;
         }
-        if bytes.len() > self.longest { Line::TooLong } else { Line::Message(bytes) }
+        if bytes.len() > self.longest {
+            Line::TooLong
+        } else {
+            Line::Message(bytes)
+        }
     }
 
     /// Some programs begin a stream with a byte order mark.
@@ -165,19 +169,25 @@ mod tests {
     #[tokio::test]
     async fn understands_every_kind_of_line_end() {
         let text = b"\xef\xbb\xbfa\r\n\n\n  \n\r\nb\nc";
-        assert_eq!(read(text, 10).await, [message("a"), message("b"), message("c")]);
+        assert_eq!(
+            read(text, 10).await,
+            [message("a"), message("b"), message("c")]
+        );
         assert_eq!(read(b"", 10).await, []);
         assert_eq!(read(b"a\n\xef\xbb\xbfb\n", 10).await.len(), 2);
     }
 
     #[tokio::test]
     async fn length_is_bounded_on_both_sides() {
-        assert_eq!(read(b"1234\n12345\n1234\r\n123\n", 4).await, [
-            message("1234"),
-            Line::TooLong,
-            message("1234"),
-            message("123"),
-        ]);
+        assert_eq!(
+            read(b"1234\n12345\n1234\r\n123\n", 4).await,
+            [
+                message("1234"),
+                Line::TooLong,
+                message("1234"),
+                message("123"),
+            ]
+        );
         assert_eq!(read(b"12345", 4).await, [Line::TooLong]);
         let long = [&[b'x'; 1_000_000], &b"\nok\n"[..]].concat();
         assert_eq!(read(&long, 10).await, [Line::TooLong, message("ok")]);
@@ -191,7 +201,9 @@ mod tests {
         for part in ["{\"a\"", ":1}", "\n"] {
             let given_up = tokio::time::timeout(std::time::Duration::from_millis(1), lines.next());
             assert!(given_up.await.is_err());
-            tokio::io::AsyncWriteExt::write_all(&mut writer, part.as_bytes()).await.unwrap();
+            tokio::io::AsyncWriteExt::write_all(&mut writer, part.as_bytes())
+                .await
+                .unwrap();
         }
         assert_eq!(lines.next().await.unwrap(), message("{\"a\":1}"));
     }

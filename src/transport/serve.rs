@@ -149,7 +149,10 @@ where
         drop(self.listener);
         tracing::info!(target: "portcullis::serve", "ending: no new connections");
         let drained = pin!(graceful.shutdown());
-        if tokio::time::timeout(millis(self.limits.drain_ms), drained).await.is_err() {
+        if tokio::time::timeout(millis(self.limits.drain_ms), drained)
+            .await
+            .is_err()
+        {
             tracing::warn!(target: "portcullis::serve", "connections left at the end are dropped");
         }
         Ok(())
@@ -192,7 +195,10 @@ fn signal() -> io::Result<impl Future<Output = ()> + Send> {
 
 /// Ready when the process is told to end.
 #[cfg(not(unix))]
-#[expect(clippy::unnecessary_wraps, reason = "installing handlers can fail elsewhere")]
+#[expect(
+    clippy::unnecessary_wraps,
+    reason = "installing handlers can fail elsewhere"
+)]
 fn signal() -> io::Result<impl Future<Output = ()> + Send> {
     Ok(async {
         let _ = tokio::signal::ctrl_c().await;
@@ -201,6 +207,8 @@ fn signal() -> io::Result<impl Future<Output = ()> + Send> {
 
 impl<S> std::fmt::Debug for Serve<S> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Serve").field("listener", &self.listener).finish_non_exhaustive()
+        f.debug_struct("Serve")
+            .field("listener", &self.listener)
+            .finish_non_exhaustive()
     }
 }

@@ -68,7 +68,11 @@ impl<T: AsyncRead> AsyncRead for StallTimeout<T> {
 }
 
 impl<T: AsyncWrite> AsyncWrite for StallTimeout<T> {
-    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &[u8],
+    ) -> Poll<io::Result<usize>> {
         let outcome = self.as_mut().project().stream.poll_write(cx, buf);
         self.watch(cx, outcome)
     }

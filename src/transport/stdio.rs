@@ -83,7 +83,10 @@ where
     /// What reading or writing reports.
     pub async fn run(self) -> io::Result<()> {
         let (queue, messages) = mpsc::channel(OUTGOING);
-        #[expect(clippy::disallowed_methods, reason = "awaited below, and it ends with its queue")]
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "awaited below, and it ends with its queue"
+        )]
         let writing = tokio::spawn(write(self.writer, messages));
         let mut connection = Connection {
             stack: self.stack,
@@ -99,7 +102,9 @@ where
         let served = connection.serve(&mut lines, &writing).await;
         connection.drain().await;
         drop(connection);
-        let written = writing.await.unwrap_or_else(|panic| Err(io::Error::other(panic)));
+        let written = writing
+            .await
+            .unwrap_or_else(|panic| Err(io::Error::other(panic)));
         served.and(written)
     }
 }
@@ -150,7 +155,8 @@ impl Connection {
                 Line::Message(bytes) => self.receive(bytes).await,
                 Line::TooLong => {
                     let most = self.limits.message();
-                    let error = Error::invalid_request(format_args!("a message has at most {most} bytes"));
+                    let error =
+                        Error::invalid_request(format_args!("a message has at most {most} bytes"));
                     self.send(Outbound::error(None, &error, None)).await;
                 }
                 Line::End => return Ok(()),
@@ -161,7 +167,11 @@ impl Connection {
     async fn receive(&mut self, bytes: Vec<u8>) {
         let frame = match Frame::parse(bytes, self.limits.depth()) {
             Ok(frame) => frame,
-            Err(cause) => return self.send(Outbound::error(None, &Error::parse(cause), None)).await,
+            Err(cause) => {
+                return self
+                    .send(Outbound::error(None, &Error::parse(cause), None))
+                    .await;
+            }
         };
         match frame.kind() {
             FrameKind::Request => self.receive_request(frame).await,
@@ -177,7 +187,10 @@ impl Connection {
     /// Starts a request, or parks it, or refuses it.
     async fn receive_request(&mut self, frame: Frame) {
         let id = frame.id();
-        if id.as_ref().is_some_and(|id| lock(&self.calls).by_id.contains_key(id)) {
+        if id
+            .as_ref()
+            .is_some_and(|id| lock(&self.calls).by_id.contains_key(id))
+        {
             let error = Error::invalid_request("a request with this id is under way");
             return self.send(Outbound::error(id.as_ref(), &error, None)).await;
         }
@@ -211,7 +224,8 @@ impl Connection {
         let id = call.params.and_then(|params| params.get("requestId"));
         let id = id.and_then(|id| RequestId::from_value(id).ok());
         let Some(id) = id else { return };
-        self.parked.retain(|parked| parked.id().as_ref() != Some(&id));
+        self.parked
+            .retain(|parked| parked.id().as_ref() != Some(&id));
         self.parked_bytes = self.parked.iter().map(|parked| parked.text().len()).sum();
         let calls = lock(&self.calls);
         // A handshake cannot be taken back.
@@ -261,7 +275,8 @@ impl Connection {
             queue: self.queue.clone(),
         };
         let stack = self.stack.clone();
-        self.running.spawn(async move { call.run(stack, inbound).await }.in_current_span());
+        self.running
+            .spawn(async move { call.run(stack, inbound).await }.in_current_span());
     }
 
     async fn send(&self, outbound: Outbound) {
@@ -325,7 +340,9 @@ impl Call {
 fn is_handshake(frame: &Frame) -> bool {
     let meta = frame.params().and_then(|params| params.get("_meta"));
     let modern = meta.is_some_and(|meta| meta.members().any(|(name, _)| name.starts_with(MODERN)));
-    frame.method().is_some_and(|method| method == Method::INITIALIZE.name())
+    frame
+        .method()
+        .is_some_and(|method| method == Method::INITIALIZE.name())
         && !modern
         && frame.params().is_some_and(Node::is_object)
 }
@@ -355,7 +372,9 @@ fn lock(calls: &Mutex<Calls>) -> MutexGuard<'_, Calls> {
 
 impl<R, W> fmt::Debug for Stdio<R, W> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Stdio").field("limits", &self.limits).finish_non_exhaustive()
+        f.debug_struct("Stdio")
+            .field("limits", &self.limits)
+            .finish_non_exhaustive()
     }
 }
 

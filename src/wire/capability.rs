@@ -106,7 +106,9 @@ impl ClientCapabilities {
     /// The settings of an extension the client declared.
     pub fn extension(&self, id: &str) -> Option<RawJson> {
         let extensions = self.0.as_ref()?.get("extensions")?;
-        extensions.get(id).filter(|settings| settings.node().is_object())
+        extensions
+            .get(id)
+            .filter(|settings| settings.node().is_object())
     }
 
     fn declares(&self, name: &str) -> bool {

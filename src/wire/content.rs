@@ -339,7 +339,9 @@ impl Annotations {
     #[must_use]
     pub fn priority(mut self, priority: impl Into<String>) -> Self {
         let priority = priority.into();
-        let inside = priority.parse::<f64>().is_ok_and(|p| (0.0..=1.0).contains(&p));
+        let inside = priority
+            .parse::<f64>()
+            .is_ok_and(|p| (0.0..=1.0).contains(&p));
         let is_json = RawJson::parse(priority.as_str()).is_ok();
         self.priority = (inside && is_json).then_some(priority);
         self
@@ -355,7 +357,9 @@ impl Annotations {
     pub(super) fn push(&self, out: &mut Vec<u8>, features: Features) {
         let mut object = ObjectWriter::new(out);
         if !self.audience.is_empty() {
-            object.array("audience", &self.audience, |out, role| push_str(out, role.name()));
+            object.array("audience", &self.audience, |out, role| {
+                push_str(out, role.name())
+            });
         }
         object.optional_raw("priority", self.priority.as_deref());
         if features.titles() {
@@ -398,12 +402,24 @@ mod tests {
     #[test]
     fn all_six_kinds_are_written() {
         let latest = ProtocolVersion::July2026;
-        let link = ResourceLink::new("a:b", "n").title("t").size(0).icon(Icon::new("https://i"));
+        let link = ResourceLink::new("a:b", "n")
+            .title("t")
+            .size(0)
+            .icon(Icon::new("https://i"));
         let cases = [
             (Content::text("x"), r#"{"type":"text","text":"x"}"#),
-            (Content::image(b"\0", "image/png"), r#"{"type":"image","data":"AA==","mimeType":"image/png"}"#),
-            (Content::audio(b"\0", "audio/wav"), r#"{"type":"audio","data":"AA==","mimeType":"audio/wav"}"#),
-            (Content::link(link), r#"{"type":"resource_link","uri":"a:b","name":"n","title":"t","size":0,"icons":[{"src":"https://i"}]}"#),
+            (
+                Content::image(b"\0", "image/png"),
+                r#"{"type":"image","data":"AA==","mimeType":"image/png"}"#,
+            ),
+            (
+                Content::audio(b"\0", "audio/wav"),
+                r#"{"type":"audio","data":"AA==","mimeType":"audio/wav"}"#,
+            ),
+            (
+                Content::link(link),
+                r#"{"type":"resource_link","uri":"a:b","name":"n","title":"t","size":0,"icons":[{"src":"https://i"}]}"#,
+            ),
         ];
         for (content, expected) in cases {
             assert_eq!(encoded(&content, latest), expected);
@@ -414,7 +430,10 @@ mod tests {
     fn older_versions_get_text_for_what_they_do_not_know() {
         let first = ProtocolVersion::November2024;
         let audio = encoded(&Content::audio(b"\0", "audio/wav"), first);
-        assert_eq!(audio, r#"{"type":"text","text":"[audio content of type audio/wav]"}"#);
+        assert_eq!(
+            audio,
+            r#"{"type":"text","text":"[audio content of type audio/wav]"}"#
+        );
         let link = encoded(&Content::link(ResourceLink::new("a:b", "n")), first);
         assert_eq!(link, r#"{"type":"text","text":"n: a:b"}"#);
     }

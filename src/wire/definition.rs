@@ -90,11 +90,13 @@ impl ToolDefinition {
 
     /// The output schema, where the version can express it.
     pub(crate) fn output_schema_for(&self, features: Features) -> Option<&RawJson> {
-        self.output_schema.as_ref().filter(|schema| match features.structured_content() {
-            StructuredContent::Absent => false,
-            StructuredContent::Objects => is_schema_of_objects(schema),
-            StructuredContent::Anything => true,
-        })
+        self.output_schema
+            .as_ref()
+            .filter(|schema| match features.structured_content() {
+                StructuredContent::Absent => false,
+                StructuredContent::Objects => is_schema_of_objects(schema),
+                StructuredContent::Anything => true,
+            })
     }
 }
 

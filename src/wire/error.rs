@@ -97,8 +97,9 @@ impl Error {
     /// The method belongs to something the server does not offer.
     pub fn not_offered(capability: Capability) -> Self {
         let name = capability.name();
-        Self::new(Self::METHOD_NOT_FOUND, format!("{name} are not offered"))
-            .data_object(|data| _ = data.string("reason", &format!("{name} capability not offered")))
+        Self::new(Self::METHOD_NOT_FOUND, format!("{name} are not offered")).data_object(|data| {
+            _ = data.string("reason", &format!("{name} capability not offered"))
+        })
     }
 
     /// The parameters do not fit the method.
@@ -114,8 +115,11 @@ impl Error {
     /// The request needs a capability the client did not declare; `required` is a JSON object in
     /// the shape of client capabilities.
     pub fn missing_capability(required: &str) -> Self {
-        Self::new(Self::MISSING_CAPABILITY, "the client did not declare a capability this needs")
-            .data_object(|data| _ = data.raw("requiredCapabilities", required))
+        Self::new(
+            Self::MISSING_CAPABILITY,
+            "the client did not declare a capability this needs",
+        )
+        .data_object(|data| _ = data.raw("requiredCapabilities", required))
     }
 
     /// The version is not spoken here.
@@ -260,7 +264,9 @@ impl Refusal {
 
 /// Versions a client can ask for, newest first. Those with a handshake are negotiated there.
 pub(crate) fn supported_versions() -> impl Iterator<Item = &'static str> {
-    ProtocolVersion::ALL.into_iter().map(ProtocolVersion::as_str)
+    ProtocolVersion::ALL
+        .into_iter()
+        .map(ProtocolVersion::as_str)
 }
 
 const LONGEST_MESSAGE: usize = 2 * 1024;
@@ -311,7 +317,9 @@ mod tests {
             Error::unsupported_version(""),
             Error::resource_not_found("", modern),
         ]);
-        let defined = [-32700, -32600, -32601, -32602, -32603, -32020, -32021, -32022];
+        let defined = [
+            -32700, -32600, -32601, -32602, -32603, -32020, -32021, -32022,
+        ];
         for error in errors {
             assert!(defined.contains(&error.code()), "{}", error.code());
         }

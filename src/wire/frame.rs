@@ -117,7 +117,13 @@ impl Frame {
 
     /// What kind of message this is, at a glance.
     pub fn kind(&self) -> FrameKind {
-        let Members { id, method, result, error, .. } = self.members;
+        let Members {
+            id,
+            method,
+            result,
+            error,
+            ..
+        } = self.members;
         match (method, id) {
             (Some(_), Some(_)) => FrameKind::Request,
             (Some(_), None) => FrameKind::Notification,
@@ -138,8 +144,14 @@ impl Frame {
 
     /// The id, if there is one that can be read: not with two of them.
     pub fn id(&self) -> Option<RequestId> {
-        let twice = self.duplicate().is_some_and(|duplicate| duplicate.name == "id");
-        if twice { None } else { self.valid_id().ok().flatten() }
+        let twice = self
+            .duplicate()
+            .is_some_and(|duplicate| duplicate.name == "id");
+        if twice {
+            None
+        } else {
+            self.valid_id().ok().flatten()
+        }
     }
 
     /// Two members of one object with the same decoded name, if there are any.
@@ -163,7 +175,10 @@ impl Frame {
             Err(error) => return self.invalid(error),
         };
         let Some(method) = self.node(self.members.method) else {
-            return match (id, self.members.result.is_some() != self.members.error.is_some()) {
+            return match (
+                id,
+                self.members.result.is_some() != self.members.error.is_some(),
+            ) {
                 (Some(id), true) => Message::Response(id),
                 _ => self.invalid("method is missing"),
             };
@@ -192,8 +207,13 @@ impl Frame {
 
     /// The `result` member of a response, or its `error`.
     pub fn answer(&self) -> Option<Result<RawJson, RawJson>> {
-        let result = self.node(self.members.result).map(|node| Ok(self.raw(node)));
-        result.or_else(|| self.node(self.members.error).map(|node| Err(self.raw(node))))
+        let result = self
+            .node(self.members.result)
+            .map(|node| Ok(self.raw(node)));
+        result.or_else(|| {
+            self.node(self.members.error)
+                .map(|node| Err(self.raw(node)))
+        })
     }
 
     fn valid_id(&self) -> Result<Option<RequestId>, InvalidId> {
@@ -241,7 +261,10 @@ mod tests {
         match frame(text).message() {
             Message::Invalid { id, error } => {
                 assert_eq!(error.code(), Error::INVALID_REQUEST);
-                (id.map(|id| id.text().to_owned()), error.message().to_owned())
+                (
+                    id.map(|id| id.text().to_owned()),
+                    error.message().to_owned(),
+                )
             }
             other => panic!("{text} became {other:?}"),
         }
@@ -252,16 +275,48 @@ mod tests {
     fn says_what_is_wrong_and_keeps_the_id() {
         let long = "m".repeat(300);
         let cases = [
-            (r#"{"jsonrpc":"2.0","id":4}"#.to_owned(), Some("4"), "method is missing"),
-            (r#"{"jsonrpc":"2.0","id":5,"method":17}"#.to_owned(), Some("5"), "string"),
-            (r#"{"jsonrpc":"1.0","id":6,"method":"x"}"#.to_owned(), Some("6"), "jsonrpc"),
+            (
+                r#"{"jsonrpc":"2.0","id":4}"#.to_owned(),
+                Some("4"),
+                "method is missing",
+            ),
+            (
+                r#"{"jsonrpc":"2.0","id":5,"method":17}"#.to_owned(),
+                Some("5"),
+                "string",
+            ),
+            (
+                r#"{"jsonrpc":"1.0","id":6,"method":"x"}"#.to_owned(),
+                Some("6"),
+                "jsonrpc",
+            ),
             (r#"{"id":7,"method":"x"}"#.to_owned(), Some("7"), "jsonrpc"),
-            (r#"{"jsonrpc":2.0,"id":8,"method":"x"}"#.to_owned(), Some("8"), "jsonrpc"),
+            (
+                r#"{"jsonrpc":2.0,"id":8,"method":"x"}"#.to_owned(),
+                Some("8"),
+                "jsonrpc",
+            ),
             ("42".to_owned(), None, "object"),
-            (format!(r#"{{"jsonrpc":"2.0","id":9,"method":"{long}"}}"#), Some("9"), "256"),
-            (r#"{"jsonrpc":"2.0","id":1,"method":"x","params":[1]}"#.to_owned(), Some("1"), "params"),
-            (r#"{"jsonrpc":"2.0","id":1,"Method":"x"}"#.to_owned(), Some("1"), "method is missing"),
-            (r#"{"jsonrpc":"2.0","id":1,"result":{},"error":{}}"#.to_owned(), Some("1"), "method"),
+            (
+                format!(r#"{{"jsonrpc":"2.0","id":9,"method":"{long}"}}"#),
+                Some("9"),
+                "256",
+            ),
+            (
+                r#"{"jsonrpc":"2.0","id":1,"method":"x","params":[1]}"#.to_owned(),
+                Some("1"),
+                "params",
+            ),
+            (
+                r#"{"jsonrpc":"2.0","id":1,"Method":"x"}"#.to_owned(),
+                Some("1"),
+                "method is missing",
+            ),
+            (
+                r#"{"jsonrpc":"2.0","id":1,"result":{},"error":{}}"#.to_owned(),
+                Some("1"),
+                "method",
+            ),
         ];
         for (text, id, cause) in cases {
             let (found, message) = refusal(&text);
@@ -273,8 +328,16 @@ mod tests {
     /// Contract: case J03.
     #[test]
     fn illegal_ids_make_an_invalid_message_never_a_notification() {
-        for id in ["null", "3.5", "true", "[1]", r#"{"n":1}"#, &format!("\"{}\"", "x".repeat(300))] {
-            let (found, message) = refusal(&format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"x"}}"#));
+        for id in [
+            "null",
+            "3.5",
+            "true",
+            "[1]",
+            r#"{"n":1}"#,
+            &format!("\"{}\"", "x".repeat(300)),
+        ] {
+            let (found, message) =
+                refusal(&format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"x"}}"#));
             assert_eq!(found, None);
             assert!(message.contains("id"), "{message}");
         }
@@ -282,19 +345,38 @@ mod tests {
 
     #[test]
     fn two_ids_are_no_id() {
-        assert_eq!(frame(r#"{"jsonrpc":"2.0","id":2,"\u0069d":3,"method":"x"}"#).id(), None);
-        assert!(frame(r#"{"jsonrpc":"2.0","id":2,"method":"x","method":"y"}"#).id().is_some());
+        assert_eq!(
+            frame(r#"{"jsonrpc":"2.0","id":2,"\u0069d":3,"method":"x"}"#).id(),
+            None
+        );
+        assert!(
+            frame(r#"{"jsonrpc":"2.0","id":2,"method":"x","method":"y"}"#)
+                .id()
+                .is_some()
+        );
     }
 
     #[test]
     fn tells_requests_notifications_responses_and_batches_apart() {
         let message = |text: &str| frame(text).message();
-        assert!(matches!(message(r#"{"jsonrpc":"2.0","id":0,"method":"x"}"#), Message::Request(_)));
-        assert!(matches!(message(r#"{"jsonrpc":"2.0","id":"","method":""}"#), Message::Request(_)));
-        assert!(matches!(message(r#"{"jsonrpc":"2.0","method":"x"}"#), Message::Notification(_)));
+        assert!(matches!(
+            message(r#"{"jsonrpc":"2.0","id":0,"method":"x"}"#),
+            Message::Request(_)
+        ));
+        assert!(matches!(
+            message(r#"{"jsonrpc":"2.0","id":"","method":""}"#),
+            Message::Request(_)
+        ));
+        assert!(matches!(
+            message(r#"{"jsonrpc":"2.0","method":"x"}"#),
+            Message::Notification(_)
+        ));
         let response = r#"{"jsonrpc":"2.0","id":"srv-1","result":{"a":1}}"#;
         assert!(matches!(message(response), Message::Response(_)));
-        assert_eq!(frame(response).answer().unwrap().unwrap().text(), r#"{"a":1}"#);
+        assert_eq!(
+            frame(response).answer().unwrap().unwrap().text(),
+            r#"{"a":1}"#
+        );
         assert!(matches!(message("[]"), Message::Batch));
     }
 }

@@ -16,12 +16,18 @@ use base64::engine::general_purpose::STANDARD;
 /// that is not base64 of UTF-8 text.
 pub(crate) fn decode(value: &[u8]) -> Result<Cow<'_, str>, &'static str> {
     let text = plain(value)?;
-    let inner = text.strip_prefix("=?base64?").and_then(|rest| rest.strip_suffix("?="));
+    let inner = text
+        .strip_prefix("=?base64?")
+        .and_then(|rest| rest.strip_suffix("?="));
     let Some(encoded) = inner else {
         return Ok(Cow::Borrowed(text));
     };
-    let bytes = STANDARD.decode(encoded).map_err(|_| "is not valid base64 between its markers")?;
-    String::from_utf8(bytes).map(Cow::Owned).map_err(|_| "is not UTF-8 between its markers")
+    let bytes = STANDARD
+        .decode(encoded)
+        .map_err(|_| "is not valid base64 between its markers")?;
+    String::from_utf8(bytes)
+        .map(Cow::Owned)
+        .map_err(|_| "is not UTF-8 between its markers")
 }
 
 /// A header value as text, without the blanks around it.
@@ -61,7 +67,14 @@ mod tests {
         for (value, expected) in good {
             assert_eq!(decode(value.as_bytes()).as_deref(), Ok(expected), "{value}");
         }
-        for bad in ["=?base64?SGVsbG8?=", "=?base64?SGVs!!!bG8=?=", "=?base64?/w==?=", "\u{1}", "ü", "a\u{7f}"] {
+        for bad in [
+            "=?base64?SGVsbG8?=",
+            "=?base64?SGVs!!!bG8=?=",
+            "=?base64?/w==?=",
+            "\u{1}",
+            "ü",
+            "a\u{7f}",
+        ] {
             assert!(decode(bad.as_bytes()).is_err(), "{bad}");
         }
     }

@@ -61,7 +61,14 @@ impl Icon {
             object.array("sizes", &self.sizes, |out, size| push_str(out, size));
         }
         if let Some(theme) = self.theme {
-            object.string("theme", if theme == Theme::Light { "light" } else { "dark" });
+            object.string(
+                "theme",
+                if theme == Theme::Light {
+                    "light"
+                } else {
+                    "dark"
+                },
+            );
         }
         object.end();
     }

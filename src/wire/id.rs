@@ -114,8 +114,16 @@ mod tests {
     #[test]
     fn keeps_type_and_magnitude() {
         let texts = [
-            "0", "-1", "7", r#""7""#, r#""""#, "9007199254740993", "9223372036854775807",
-            "18446744073709551616", r#""Zürich-\u00e9\ud83d\ude80""#, r#""a\/b\u0022""#,
+            "0",
+            "-1",
+            "7",
+            r#""7""#,
+            r#""""#,
+            "9007199254740993",
+            "9223372036854775807",
+            "18446744073709551616",
+            r#""Zürich-\u00e9\ud83d\ude80""#,
+            r#""a\/b\u0022""#,
         ];
         let ids: HashSet<_> = texts.iter().map(|t| RequestId::parse(t).unwrap()).collect();
         assert_eq!(ids.len(), texts.len());

@@ -74,7 +74,9 @@ impl ProtocolVersion {
 
     /// The version with this date.
     pub fn parse(date: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|version| version.as_str() == date)
+        Self::ALL
+            .into_iter()
+            .find(|version| version.as_str() == date)
     }
 
     /// The date that names the version.

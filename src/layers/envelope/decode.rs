@@ -36,10 +36,16 @@ pub(super) fn decode(inbound: Inbound) -> Result<Envelope, Refused> {
     let call = match inbound.frame.message() {
         Message::Request(call) | Message::Notification(call) => call,
         Message::Response(_) => {
-            return Err(refused(None, Error::invalid_request("no request of ours awaits an answer")));
+            return Err(refused(
+                None,
+                Error::invalid_request("no request of ours awaits an answer"),
+            ));
         }
         Message::Batch => {
-            return Err(refused(None, Error::invalid_request("batches are not accepted")));
+            return Err(refused(
+                None,
+                Error::invalid_request("batches are not accepted"),
+            ));
         }
         Message::Invalid { id, error } => return Err(refused(id, error)),
     };
@@ -80,14 +86,20 @@ fn refused(id: Option<RequestId>, error: Error) -> Refused {
 fn speaker(inbound: &Inbound, call: &Call) -> Result<Speaker, Error> {
     let declared = inbound.declared.as_deref();
     let meta = call.params.as_ref().and_then(|params| params.get("_meta"));
-    let version = meta.as_ref().and_then(|meta| meta.node().get(PROTOCOL_VERSION));
+    let version = meta
+        .as_ref()
+        .and_then(|meta| meta.node().get(PROTOCOL_VERSION));
     if version.is_some() {
         return modern(declared, call, meta.as_ref());
     }
     if call.method == Method::INITIALIZE {
         return Ok(handshake(call));
     }
-    if let Some(negotiated) = inbound.session.as_ref().and_then(|session| session.negotiated()) {
+    if let Some(negotiated) = inbound
+        .session
+        .as_ref()
+        .and_then(|session| session.negotiated())
+    {
         return Ok(Speaker {
             features: negotiated.version.features(),
             capabilities: negotiated.capabilities.clone(),
@@ -130,7 +142,9 @@ fn modern(
     match ProtocolVersion::parse(&text) {
         Some(version) if version.era() == Era::Modern => Ok(Speaker {
             features: version.features(),
-            capabilities: capabilities.map(ClientCapabilities::new).unwrap_or_default(),
+            capabilities: capabilities
+                .map(ClientCapabilities::new)
+                .unwrap_or_default(),
         }),
         _ => Err(Error::unsupported_version(&text)),
     }
@@ -141,7 +155,9 @@ fn modern(
 fn handshake(call: &Call) -> Speaker {
     let params = call.params.as_ref();
     let asked = params.and_then(|params| params.node().get("protocolVersion"));
-    let asked = asked.and_then(Node::as_str).and_then(|date| ProtocolVersion::parse(&date));
+    let asked = asked
+        .and_then(Node::as_str)
+        .and_then(|date| ProtocolVersion::parse(&date));
     let version = asked.filter(|version| version.era() == Era::Legacy);
     legacy(version.unwrap_or(ProtocolVersion::LATEST_LEGACY))
 }
@@ -162,7 +178,9 @@ fn declared_version(declared: &dyn Declared) -> Result<ProtocolVersion, Error> {
 }
 
 fn missing_meta(name: &str) -> Error {
-    Error::invalid_params(format_args!("_meta must have `{name}`; or send `initialize` first"))
+    Error::invalid_params(format_args!(
+        "_meta must have `{name}`; or send `initialize` first"
+    ))
 }
 
 const PROTOCOL_VERSION: &str = "io.modelcontextprotocol/protocolVersion";

@@ -18,7 +18,10 @@ impl Encoder {
         let mut encoded = Vec::new();
         identity.push(&mut encoded, ProtocolVersion::July2026.features());
         if encoded.len() > LONGEST_IDENTITY {
-            return Err(ConfigError::new("identity", "its encoded form is longer than 4 KiB"));
+            return Err(ConfigError::new(
+                "identity",
+                "its encoded form is longer than 4 KiB",
+            ));
         }
         let mut server = Vec::new();
         let mut member = ObjectWriter::members(&mut server);
@@ -26,8 +29,17 @@ impl Encoder {
         Ok(Self { server })
     }
 
-    pub(super) fn encode(&self, reply: Reply, id: Option<&RequestId>, features: Features) -> Outbound {
-        let Reply { outcome, status, headers } = reply;
+    pub(super) fn encode(
+        &self,
+        reply: Reply,
+        id: Option<&RequestId>,
+        features: Features,
+    ) -> Outbound {
+        let Reply {
+            outcome,
+            status,
+            headers,
+        } = reply;
         let mut outbound = match outcome {
             Outcome::Accepted => Outbound::accepted(),
             Outcome::Error(error) => Outbound::error(id, &error, Some(features)),
@@ -87,7 +99,11 @@ impl Encoder {
             object.number("ttlMs", cache.ttl_ms);
             object.string("cacheScope", cache.scope.name());
         }
-        let own = body.meta.as_ref().map(RawJson::node).filter(|meta| meta.is_object());
+        let own = body
+            .meta
+            .as_ref()
+            .map(RawJson::node)
+            .filter(|meta| meta.is_object());
         let tells_server = modern && own.is_none_or(|meta| meta.get(SERVER_INFO).is_none());
         if own.is_some() || tells_server {
             object.object("_meta", |meta| {

@@ -36,7 +36,10 @@ pub(super) fn verify(declared: &dyn Declared, call: &Call, version: &str) -> Res
     let Some(member) = named_by(&call.method) else {
         return Ok(());
     };
-    let name = call.params.as_ref().and_then(|params| params.node().get(member)?.as_str());
+    let name = call
+        .params
+        .as_ref()
+        .and_then(|params| params.node().get(member)?.as_str());
     match name {
         Some(name) => NAME.must_be(&name, declared, header_value::decode),
         None => NAME.must_be_absent(declared),
@@ -69,7 +72,12 @@ impl Header {
         }
     }
 
-    fn must_be(&self, expected: &str, declared: &dyn Declared, decode: Decode) -> Result<(), Error> {
+    fn must_be(
+        &self,
+        expected: &str,
+        declared: &dyn Declared,
+        decode: Decode,
+    ) -> Result<(), Error> {
         let problem = match declared.field(self.field) {
             Field::Absent => "is missing",
             Field::Several => "stands more than once",

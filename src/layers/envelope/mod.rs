@@ -179,7 +179,12 @@ where
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         match self.project().kind.project() {
-            KindProjected::Called { inner, id, features, encoder } => {
+            KindProjected::Called {
+                inner,
+                id,
+                features,
+                encoder,
+            } => {
                 let reply = ready!(inner.poll(cx))?;
                 Poll::Ready(Ok(encoder.encode(reply, id.as_ref(), *features)))
             }

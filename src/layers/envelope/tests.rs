@@ -41,14 +41,24 @@ async fn send(inbound: Inbound) -> (u16, String, Option<ProtocolVersion>) {
         let seen = Arc::clone(&seen);
         service_fn(move |call: Envelope| {
             *seen.lock().unwrap() = Some(call.features().version());
-            std::future::ready(Ok::<_, tower::BoxError>(Reply::cacheable("\"a\":1", CacheHint::NONE)))
+            std::future::ready(Ok::<_, tower::BoxError>(Reply::cacheable(
+                "\"a\":1",
+                CacheHint::NONE,
+            )))
         })
     };
     let layer = EnvelopeLayer::new(&Implementation::new("s", "1")).unwrap();
     let outbound = layer.layer(inner).oneshot(inbound).await.unwrap();
-    let body = outbound.payload.map(|payload| payload.into_bytes().to_vec()).unwrap_or_default();
+    let body = outbound
+        .payload
+        .map(|payload| payload.into_bytes().to_vec())
+        .unwrap_or_default();
     let version = seen.lock().unwrap().take();
-    (outbound.hints.status, String::from_utf8(body).unwrap(), version)
+    (
+        outbound.hints.status,
+        String::from_utf8(body).unwrap(),
+        version,
+    )
 }
 
 fn code(body: &str) -> i64 {
@@ -74,7 +84,9 @@ async fn modern_results_say_what_they_are_and_legacy_ones_do_not() {
 #[tokio::test]
 async fn modern_requests_are_checked_in_order() {
     let call = |meta: &str| {
-        format!(r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"n",{meta}}}}}"#)
+        format!(
+            r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"n",{meta}}}}}"#
+        )
     };
     const V: &str = "2026-07-28";
     let version = r#""io.modelcontextprotocol/protocolVersion":"2026-07-28""#;
@@ -82,12 +94,24 @@ async fn modern_requests_are_checked_in_order() {
     let null = r#""io.modelcontextprotocol/clientCapabilities":null"#;
     let unknown = r#""io.modelcontextprotocol/protocolVersion":"v9""#;
     let old = r#""io.modelcontextprotocol/protocolVersion":"2025-11-25""#;
-    let full = [("mcp-protocol-version", V), ("mcp-method", "tools/call"), ("mcp-name", "n")];
+    let full = [
+        ("mcp-protocol-version", V),
+        ("mcp-method", "tools/call"),
+        ("mcp-name", "n"),
+    ];
     let replaced = |name: &'static str, value: &'static str| {
-        full.map(|(header, old)| if header == name { (header, value) } else { (header, old) })
+        full.map(|(header, old)| {
+            if header == name {
+                (header, value)
+            } else {
+                (header, old)
+            }
+        })
     };
     let without = |name: &str| {
-        full.into_iter().filter(|(header, _)| *header != name).collect::<Vec<_>>()
+        full.into_iter()
+            .filter(|(header, _)| *header != name)
+            .collect::<Vec<_>>()
     };
     let meta = |members: &[&str]| call(&format!(r#""_meta":{{{}}}"#, members.join(",")));
     let good = meta(&[version, capabilities]);
@@ -99,25 +123,73 @@ async fn modern_requests_are_checked_in_order() {
         (meta(&[version]), full.to_vec(), 400, -32602),
         (meta(&[version, null]), full.to_vec(), 400, -32602),
         (meta(&[unknown, capabilities]), full.to_vec(), 400, -32020),
-        (meta(&[unknown, capabilities]), replaced("mcp-protocol-version", "v9").to_vec(), 400, -32022),
-        (meta(&[old, capabilities]), replaced("mcp-protocol-version", "2025-11-25").to_vec(), 400, -32022),
+        (
+            meta(&[unknown, capabilities]),
+            replaced("mcp-protocol-version", "v9").to_vec(),
+            400,
+            -32022,
+        ),
+        (
+            meta(&[old, capabilities]),
+            replaced("mcp-protocol-version", "2025-11-25").to_vec(),
+            400,
+            -32022,
+        ),
         (good.clone(), without("mcp-protocol-version"), 400, -32020),
-        (good.clone(), replaced("mcp-protocol-version", "2025-11-25").to_vec(), 400, -32020),
+        (
+            good.clone(),
+            replaced("mcp-protocol-version", "2025-11-25").to_vec(),
+            400,
+            -32020,
+        ),
         (good.clone(), without("mcp-method"), 400, -32020),
-        (good.clone(), replaced("mcp-method", "TOOLS/CALL").to_vec(), 400, -32020),
-        (good.clone(), replaced("mcp-method", "tools/list").to_vec(), 400, -32020),
+        (
+            good.clone(),
+            replaced("mcp-method", "TOOLS/CALL").to_vec(),
+            400,
+            -32020,
+        ),
+        (
+            good.clone(),
+            replaced("mcp-method", "tools/list").to_vec(),
+            400,
+            -32020,
+        ),
         (good.clone(), without("mcp-name"), 400, -32020),
-        (good.clone(), replaced("mcp-name", "N").to_vec(), 400, -32020),
+        (
+            good.clone(),
+            replaced("mcp-name", "N").to_vec(),
+            400,
+            -32020,
+        ),
         (good.clone(), replaced("mcp-name", "  n\t").to_vec(), 200, 0),
-        (good.clone(), replaced("mcp-name", "=?base64?bg==?=").to_vec(), 200, 0),
-        (good.clone(), replaced("mcp-name", "=?base64?bg=?=").to_vec(), 400, -32020),
+        (
+            good.clone(),
+            replaced("mcp-name", "=?base64?bg==?=").to_vec(),
+            200,
+            0,
+        ),
+        (
+            good.clone(),
+            replaced("mcp-name", "=?base64?bg=?=").to_vec(),
+            400,
+            -32020,
+        ),
         (good, twice, 400, -32020),
     ];
     for (text, headers, status, expected) in cases {
         let (found, body, version) = send(posted(&text, &headers)).await;
-        assert_eq!((found, code(&body)), (status, expected), "{text} {headers:?} {body}");
+        assert_eq!(
+            (found, code(&body)),
+            (status, expected),
+            "{text} {headers:?} {body}"
+        );
         assert!(body.contains(r#""id":1"#), "{body}");
-        assert_eq!(version.is_some(), status == 200, "a refused message reached the core");
+        assert_eq!(
+            version.is_some(),
+            status == 200,
+            "a refused message reached the core"
+        );
     }
 }
 
@@ -131,7 +203,9 @@ async fn eras_are_told_apart_message_by_message() {
         inbound
     };
     let initialize = |version: &str| {
-        format!(r#"{{"jsonrpc":"2.0","id":1,"method":"initialize","params":{{"protocolVersion":{version}}}}}"#)
+        format!(
+            r#"{{"jsonrpc":"2.0","id":1,"method":"initialize","params":{{"protocolVersion":{version}}}}}"#
+        )
     };
     for (asked, spoken) in [
         (r#""2024-11-05""#, ProtocolVersion::November2024),
@@ -140,15 +214,29 @@ async fn eras_are_told_apart_message_by_message() {
         (r#""2026-07-28""#, ProtocolVersion::November2025),
         ("20250618", ProtocolVersion::November2025),
     ] {
-        assert_eq!(send(message(&initialize(asked))).await.2, Some(spoken), "{asked}");
+        assert_eq!(
+            send(message(&initialize(asked))).await.2,
+            Some(spoken),
+            "{asked}"
+        );
     }
     let list = r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#;
     let (status, body, _) = send(with_session(list)).await;
-    assert_eq!((status, code(&body)), (400, -32602), "nothing was negotiated");
+    assert_eq!(
+        (status, code(&body)),
+        (400, -32602),
+        "nothing was negotiated"
+    );
     session.negotiate(ProtocolVersion::June2025, Default::default());
-    assert_eq!(send(with_session(list)).await.2, Some(ProtocolVersion::June2025));
+    assert_eq!(
+        send(with_session(list)).await.2,
+        Some(ProtocolVersion::June2025)
+    );
     let modern = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"ping","params":{{{META}}}}}"#);
-    assert_eq!(send(with_session(&modern)).await.2, Some(ProtocolVersion::July2026));
+    assert_eq!(
+        send(with_session(&modern)).await.2,
+        Some(ProtocolVersion::July2026)
+    );
 }
 
 /// Contract: P-227, P-228.
@@ -156,15 +244,25 @@ async fn eras_are_told_apart_message_by_message() {
 async fn legacy_requests_without_a_session_go_by_their_header() {
     let list = r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#;
     let version = |date| send(posted(list, &[("mcp-protocol-version", date)]));
-    assert_eq!(version("2025-11-25").await.2, Some(ProtocolVersion::November2025));
-    assert_eq!(send(posted(list, &[])).await.2, Some(ProtocolVersion::March2025));
+    assert_eq!(
+        version("2025-11-25").await.2,
+        Some(ProtocolVersion::November2025)
+    );
+    assert_eq!(
+        send(posted(list, &[])).await.2,
+        Some(ProtocolVersion::March2025)
+    );
     let (status, body, _) = version("1900-01-01").await;
     assert_eq!((status, code(&body)), (400, -32022));
 }
 
 #[tokio::test]
 async fn notifications_get_no_reply_and_refused_ones_no_id() {
-    let (status, body, version) = send(posted(r#"{"jsonrpc":"2.0","method":"notifications/x"}"#, &[])).await;
+    let (status, body, version) = send(posted(
+        r#"{"jsonrpc":"2.0","method":"notifications/x"}"#,
+        &[],
+    ))
+    .await;
     assert_eq!((status, &*body, version.is_some()), (202, "", true));
     let refused = r#"{"jsonrpc":"2.0","method":"notifications/x","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"v9"}}}"#;
     let (status, body, _) = send(posted(refused, &[])).await;
@@ -175,9 +273,18 @@ async fn notifications_get_no_reply_and_refused_ones_no_id() {
 /// Contract: P-17, P-92, S-092.
 #[tokio::test]
 async fn what_is_no_message_is_an_invalid_request() {
-    for text in ["[]", "[{}]", "7", r#"{"jsonrpc":"2.0","id":"srv-1","result":{}}"#] {
+    for text in [
+        "[]",
+        "[{}]",
+        "7",
+        r#"{"jsonrpc":"2.0","id":"srv-1","result":{}}"#,
+    ] {
         let (status, body, version) = send(posted(text, &[])).await;
-        assert_eq!((status, code(&body), version), (400, -32600, None), "{text}");
+        assert_eq!(
+            (status, code(&body), version),
+            (400, -32600, None),
+            "{text}"
+        );
     }
 }
 
@@ -191,12 +298,21 @@ async fn long_results_are_not_copied_and_read_the_same() {
     if let crate::service::Outcome::Result(body) = &mut reply.outcome {
         body.meta = Some(RawJson::parse(r#"{ "k": 1 }"#).unwrap());
     }
-    let payload = encoder.encode(reply, Some(&1.into()), features).payload.unwrap();
-    assert!(payload.pieces().any(|piece| piece.as_ptr() == members.as_ptr()));
+    let payload = encoder
+        .encode(reply, Some(&1.into()), features)
+        .payload
+        .unwrap();
+    assert!(
+        payload
+            .pieces()
+            .any(|piece| piece.as_ptr() == members.as_ptr())
+    );
     let whole = String::from_utf8(payload.into_bytes().to_vec()).unwrap();
     assert_eq!(
         whole,
-        format!(r#"{{"jsonrpc":"2.0","id":1,"result":{{"resultType":"complete",{text},"_meta":{{"io.modelcontextprotocol/serverInfo":{{"name":"s","version":"1"}},"k": 1}}}}}}"#)
+        format!(
+            r#"{{"jsonrpc":"2.0","id":1,"result":{{"resultType":"complete",{text},"_meta":{{"io.modelcontextprotocol/serverInfo":{{"name":"s","version":"1"}},"k": 1}}}}}}"#
+        )
     );
 }
 

@@ -1,5 +1,5 @@
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use bytes::Bytes;
 use http::StatusCode;
@@ -26,7 +26,11 @@ where
             std::future::ready(Ok::<_, tower::BoxError>(Response::new(Body::empty())))
         })
     };
-    let response = IngressLayer::new(limits).layer(inner).oneshot(request).await.unwrap();
+    let response = IngressLayer::new(limits)
+        .layer(inner)
+        .oneshot(request)
+        .await
+        .unwrap();
     (response.status(), calls.load(Ordering::Relaxed))
 }
 
@@ -47,17 +51,33 @@ async fn one_message_is_bounded_on_both_sides_whatever_length_is_told() {
     let most = 2 * 1024 * 1024;
     let body = |length: usize| format!("{}{}", " ".repeat(length - 2), "{}");
     assert_eq!(send(&limits(), post(body(most))).await, (StatusCode::OK, 1));
-    assert_eq!(send(&limits(), post(body(most + 1))).await, (StatusCode::PAYLOAD_TOO_LARGE, 0));
-    for (length, status) in [(most, StatusCode::OK), (most + 1, StatusCode::PAYLOAD_TOO_LARGE)] {
+    assert_eq!(
+        send(&limits(), post(body(most + 1))).await,
+        (StatusCode::PAYLOAD_TOO_LARGE, 0)
+    );
+    for (length, status) in [
+        (most, StatusCode::OK),
+        (most + 1, StatusCode::PAYLOAD_TOO_LARGE),
+    ] {
         let text = Bytes::from(body(length));
-        let chunks = (0..length).step_by(100_000).map(|at| text.slice(at..length.min(at + 100_000)));
+        let chunks = (0..length)
+            .step_by(100_000)
+            .map(|at| text.slice(at..length.min(at + 100_000)));
         let frames = chunks.map(|chunk| Ok::<_, tower::BoxError>(http_body::Frame::data(chunk)));
         let streamed = StreamBody::new(tokio_stream(frames.collect()));
         let (parts, _) = post("").into_parts();
-        assert_eq!(send(&limits(), Request::from_parts(parts, streamed)).await.0, status);
+        assert_eq!(
+            send(&limits(), Request::from_parts(parts, streamed))
+                .await
+                .0,
+            status
+        );
     }
     let promised = with("content-length", &(most + 1).to_string());
-    assert_eq!(send(&limits(), promised).await, (StatusCode::PAYLOAD_TOO_LARGE, 0));
+    assert_eq!(
+        send(&limits(), promised).await,
+        (StatusCode::PAYLOAD_TOO_LARGE, 0)
+    );
 }
 
 /// Contract: S-097, P-88.
@@ -68,24 +88,62 @@ async fn protocol_headers_share_a_budget() {
     let named = |length: usize| with("mcp-name", &"x".repeat(length));
     assert_eq!(send(&limits(), named(room)).await.0, StatusCode::OK);
     let (status, calls) = send(&limits(), named(room + 1)).await;
-    assert_eq!((status, calls), (StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, 0));
-    assert_eq!(send(&limits(), with("cookie", &"x".repeat(10_000))).await.0, StatusCode::OK);
+    assert_eq!(
+        (status, calls),
+        (StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, 0)
+    );
+    assert_eq!(
+        send(&limits(), with("cookie", &"x".repeat(10_000))).await.0,
+        StatusCode::OK
+    );
 }
 
 #[tokio::test]
 async fn media_types_are_compared_not_searched() {
-    for good in ["application/json", "Application/JSON; charset=UTF-8", "application/json;charset=\"utf-8\"", "application/json; x=y"] {
-        assert_eq!(send(&limits(), with("content-type", good)).await.0, StatusCode::OK, "{good}");
+    for good in [
+        "application/json",
+        "Application/JSON; charset=UTF-8",
+        "application/json;charset=\"utf-8\"",
+        "application/json; x=y",
+    ] {
+        assert_eq!(
+            send(&limits(), with("content-type", good)).await.0,
+            StatusCode::OK,
+            "{good}"
+        );
     }
-    for bad in ["text/plain", "application/jsonp", "text/application/json", "application/json; charset=latin1", ""] {
+    for bad in [
+        "text/plain",
+        "application/jsonp",
+        "text/application/json",
+        "application/json; charset=latin1",
+        "",
+    ] {
         let (status, calls) = send(&limits(), with("content-type", bad)).await;
-        assert_eq!((status, calls), (StatusCode::UNSUPPORTED_MEDIA_TYPE, 0), "{bad}");
+        assert_eq!(
+            (status, calls),
+            (StatusCode::UNSUPPORTED_MEDIA_TYPE, 0),
+            "{bad}"
+        );
     }
     let mut twice = post("{}");
-    twice.headers_mut().append("content-type", "text/plain".parse().unwrap());
-    assert_eq!(send(&limits(), twice).await.0, StatusCode::UNSUPPORTED_MEDIA_TYPE);
-    assert_eq!(send(&limits(), with("content-encoding", "gzip")).await.0, StatusCode::UNSUPPORTED_MEDIA_TYPE);
-    assert_eq!(send(&limits(), with("content-encoding", "identity")).await.0, StatusCode::OK);
+    twice
+        .headers_mut()
+        .append("content-type", "text/plain".parse().unwrap());
+    assert_eq!(
+        send(&limits(), twice).await.0,
+        StatusCode::UNSUPPORTED_MEDIA_TYPE
+    );
+    assert_eq!(
+        send(&limits(), with("content-encoding", "gzip")).await.0,
+        StatusCode::UNSUPPORTED_MEDIA_TYPE
+    );
+    assert_eq!(
+        send(&limits(), with("content-encoding", "identity"))
+            .await
+            .0,
+        StatusCode::OK
+    );
 }
 
 #[tokio::test]
@@ -94,11 +152,18 @@ async fn what_is_not_json_is_refused_without_an_id() {
         let inner = service_fn(|_: Request<Posted>| async {
             Err::<Response<Body>, _>(tower::BoxError::from("reached the inner service"))
         });
-        let response = IngressLayer::new(&limits()).layer(inner).oneshot(post(bad)).await.unwrap();
+        let response = IngressLayer::new(&limits())
+            .layer(inner)
+            .oneshot(post(bad))
+            .await
+            .unwrap();
         assert_eq!(response.status(), StatusCode::BAD_REQUEST);
         let body = response.into_body().collect().await.unwrap().to_bytes();
         let text = String::from_utf8(body.to_vec()).unwrap();
-        assert!(text.starts_with(r#"{"jsonrpc":"2.0","error":{"code":-32700,"#), "{text}");
+        assert!(
+            text.starts_with(r#"{"jsonrpc":"2.0","error":{"code":-32700,"#),
+            "{text}"
+        );
     }
 }
 
@@ -108,14 +173,19 @@ async fn a_body_that_never_ends_holds_nothing_and_times_out() {
     let hanging = StreamBody::new(receiver_stream(receiver));
     let (parts, _) = post("").into_parts();
     // The inner service has a single permit.
-    let inner = service_fn(|_: Request<Posted>| async { Ok::<_, tower::BoxError>(Response::new(Body::empty())) });
+    let inner = service_fn(|_: Request<Posted>| async {
+        Ok::<_, tower::BoxError>(Response::new(Body::empty()))
+    });
     let limited = tower::limit::ConcurrencyLimit::new(inner, 1);
     let service = IngressLayer::new(&limits()).layer(limited);
     let slow = tokio::spawn(service.clone().oneshot(Request::from_parts(parts, hanging)));
     tokio::task::yield_now().await;
     let quick = service.oneshot(post("{}")).await.unwrap();
     assert_eq!(quick.status(), StatusCode::OK);
-    assert_eq!(slow.await.unwrap().unwrap().status(), StatusCode::REQUEST_TIMEOUT);
+    assert_eq!(
+        slow.await.unwrap().unwrap().status(),
+        StatusCode::REQUEST_TIMEOUT
+    );
     drop(sender);
 }
 
@@ -132,7 +202,9 @@ async fn a_broken_body_is_refused() {
 
 #[tokio::test]
 async fn other_methods_pass_without_a_body() {
-    let request = Request::get("/").body(Full::new(Bytes::from_static(b"ignored"))).unwrap();
+    let request = Request::get("/")
+        .body(Full::new(Bytes::from_static(b"ignored")))
+        .unwrap();
     assert_eq!(send(&limits(), request).await, (StatusCode::OK, 1));
 }
 
@@ -146,6 +218,8 @@ fn tokio_stream(frames: Vec<Chunk>) -> impl futures_core::Stream<Item = Chunk> +
     receiver_stream(receiver)
 }
 
-fn receiver_stream(mut receiver: mpsc::Receiver<Chunk>) -> impl futures_core::Stream<Item = Chunk> + Unpin {
+fn receiver_stream(
+    mut receiver: mpsc::Receiver<Chunk>,
+) -> impl futures_core::Stream<Item = Chunk> + Unpin {
     futures_util::stream::poll_fn(move |cx| receiver.poll_recv(cx))
 }

@@ -1,7 +1,8 @@
 //! The decision: whether the head of a request lets its body be read.
 
 use http::header::{
-    ACCEPT, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, ORIGIN,
+    ACCEPT, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue,
+    ORIGIN,
 };
 use http::{Response, StatusCode};
 
@@ -33,14 +34,22 @@ impl Bounds {
         if !is_json(headers) {
             return Err(Rejection::NotJson);
         }
-        if headers.get_all(CONTENT_ENCODING).iter().any(|value| !is_identity(value)) {
+        if headers
+            .get_all(CONTENT_ENCODING)
+            .iter()
+            .any(|value| !is_identity(value))
+        {
             return Err(Rejection::Encoded);
         }
         // The HTTP implementation has checked that it is a number and stands once.
-        let length = headers.get(CONTENT_LENGTH).and_then(|value| value.to_str().ok());
+        let length = headers
+            .get(CONTENT_LENGTH)
+            .and_then(|value| value.to_str().ok());
         let length = length.and_then(|length| length.parse::<usize>().ok());
         match length {
-            Some(length) if length > self.message => Err(Rejection::TooLarge { most: self.message }),
+            Some(length) if length > self.message => {
+                Err(Rejection::TooLarge { most: self.message })
+            }
             length => Ok(length),
         }
     }
@@ -82,7 +91,9 @@ impl Rejection {
 /// Names and values of the headers the protocol itself uses; the rest is bounded by HTTP.
 fn protocol_header_bytes(headers: &HeaderMap) -> usize {
     let counted = headers.iter().filter(|(name, _)| is_protocol_header(name));
-    counted.map(|(name, value)| name.as_str().len() + value.len()).sum()
+    counted
+        .map(|(name, value)| name.as_str().len() + value.len())
+        .sum()
 }
 
 fn is_protocol_header(name: &HeaderName) -> bool {
@@ -102,7 +113,9 @@ fn is_json(headers: &HeaderMap) -> bool {
 
 fn is_json_type(value: &str) -> bool {
     let mut parts = value.split(';').map(str::trim);
-    let is_json = parts.next().is_some_and(|kind| kind.eq_ignore_ascii_case("application/json"));
+    let is_json = parts
+        .next()
+        .is_some_and(|kind| kind.eq_ignore_ascii_case("application/json"));
     is_json && parts.all(|parameter| is_harmless(parameter))
 }
 
@@ -117,5 +130,7 @@ fn is_harmless(parameter: &str) -> bool {
 }
 
 fn is_identity(value: &HeaderValue) -> bool {
-    value.to_str().is_ok_and(|value| value.trim().eq_ignore_ascii_case("identity"))
+    value
+        .to_str()
+        .is_ok_and(|value| value.trim().eq_ignore_ascii_case("identity"))
 }

@@ -136,7 +136,9 @@ impl<S: Service<Envelope, Response = Reply>> Service<Envelope> for WithMode<S> {
             Method::TOOLS_CALL => Shown::Call,
             _ => {
                 let inner = self.inner.call(envelope);
-                return ResponseFuture { kind: Kind::Untouched { inner } };
+                return ResponseFuture {
+                    kind: Kind::Untouched { inner },
+                };
             }
         };
         let ask = Ask {
@@ -147,9 +149,13 @@ impl<S: Service<Envelope, Response = Reply>> Service<Envelope> for WithMode<S> {
         match plain::turn(shown, envelope) {
             Ok(envelope) => {
                 let inner = self.inner.call(envelope);
-                ResponseFuture { kind: Kind::Shown { inner, ask } }
+                ResponseFuture {
+                    kind: Kind::Shown { inner, ask },
+                }
             }
-            Err(reply) => ResponseFuture { kind: Kind::Refused { reply: Some(reply) } },
+            Err(reply) => ResponseFuture {
+                kind: Kind::Refused { reply: Some(reply) },
+            },
         }
     }
 }

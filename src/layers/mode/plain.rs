@@ -33,7 +33,9 @@ pub(super) fn turn(shown: Shown, envelope: Envelope) -> Result<Envelope, Reply> 
             Ok(envelope.retarget(Method::BROWSE, target))
         }
         Shown::Call => {
-            let name = envelope.param("name").filter(|name| name.node().kind() == Kind::String);
+            let name = envelope
+                .param("name")
+                .filter(|name| name.node().kind() == Kind::String);
             let Some(name) = name else {
                 return Err(Error::invalid_params("name must be a string").into());
             };
@@ -109,7 +111,9 @@ impl Plain {
 fn encode(page: &OperationPage, features: Features) -> Vec<u8> {
     let mut out = Vec::new();
     let mut object = ObjectWriter::members(&mut out);
-    object.array("tools", &page.tools[page.range.clone()], |out, tool| tool.push(out, features));
+    object.array("tools", &page.tools[page.range.clone()], |out, tool| {
+        tool.push(out, features)
+    });
     object.optional_string("nextCursor", page.next.as_deref());
     out
 }

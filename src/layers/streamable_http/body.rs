@@ -82,13 +82,21 @@ impl EventStream {
                 Call::Replied(reply) => {
                     // Everything sent before the reply is in the queue by now. Asking the queue
                     // like this is not subject to tokio's budget, which would report it empty.
-                    let message = self.messages.as_mut().and_then(|queue| queue.try_recv().ok());
+                    let message = self
+                        .messages
+                        .as_mut()
+                        .and_then(|queue| queue.try_recv().ok());
                     match message.or_else(|| reply.take()) {
                         Some(message) => self.writing = sse::event(message),
                         None => return Poll::Ready(None),
                     }
                 }
-                Call::Running { task, keep_alive, silence, .. } => {
+                Call::Running {
+                    task,
+                    keep_alive,
+                    silence,
+                    ..
+                } => {
                     if let Some(messages) = &mut self.messages {
                         if let Poll::Ready(Some(message)) = messages.poll_recv(cx) {
                             silence.as_mut().reset(Instant::now() + *keep_alive);
@@ -120,6 +128,7 @@ impl Body for EventStream {
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
-        self.poll_piece(cx).map(|piece| piece.map(|piece| Ok(Frame::data(piece))))
+        self.poll_piece(cx)
+            .map(|piece| piece.map(|piece| Ok(Frame::data(piece))))
     }
 }

@@ -67,7 +67,9 @@ where
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let slot = match &mut self.state {
             State::Calling(slot) => slot,
-            State::Refused(response) => return Poll::Ready(Ok(response.take().unwrap_or_default())),
+            State::Refused(response) => {
+                return Poll::Ready(Ok(response.take().unwrap_or_default()));
+            }
         };
         let Some(calling) = slot else {
             unreachable!("polled after it was done");
@@ -97,7 +99,8 @@ impl<F> Calling<F> {
         if sent.is_none() && self.accepted.json {
             return respond(outbound);
         }
-        let mut response = sse::response(Body::stream(EventStream::complete(sent, outbound.payload)));
+        let mut response =
+            sse::response(Body::stream(EventStream::complete(sent, outbound.payload)));
         *response.status_mut() =
             http::StatusCode::from_u16(outbound.hints.status).unwrap_or_default();
         response
@@ -109,10 +112,20 @@ impl<F> Calling<F> {
         F: Future<Output = Result<Outbound, E>> + Unpin + Send + 'static,
         E: Send + 'static,
     {
-        let Self { call, cancel, keep_alive, .. } = self;
-        #[expect(clippy::disallowed_methods, reason = "the body owns the task and aborts it")]
+        let Self {
+            call,
+            cancel,
+            keep_alive,
+            ..
+        } = self;
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "the body owns the task and aborts it"
+        )]
         let task = tokio::spawn(async move { call.await.ok() }.in_current_span());
-        sse::response(Body::stream(EventStream::running(messages, task, cancel, keep_alive)))
+        sse::response(Body::stream(EventStream::running(
+            messages, task, cancel, keep_alive,
+        )))
     }
 }
 

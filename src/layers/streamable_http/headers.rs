@@ -14,7 +14,10 @@ pub(super) struct Accepted {
 pub(super) fn accepted(headers: &HeaderMap) -> Option<Accepted> {
     let mut lines = headers.get_all(ACCEPT).iter().peekable();
     if lines.peek().is_none() {
-        return Some(Accepted { json: true, events: true });
+        return Some(Accepted {
+            json: true,
+            events: true,
+        });
     }
     let mut json = Best::default();
     let mut events = Best::default();
@@ -92,15 +95,24 @@ mod tests {
         assert_eq!(of(&["application/json,text/event-stream"]), both);
         assert_eq!(of(&["*/*"]), both);
         assert_eq!(of(&["application/*;q=0.8, text/*"]), both);
-        assert_eq!(of(&["APPLICATION/JSON, Text/Event-Stream;charset=utf-8"]), both);
+        assert_eq!(
+            of(&["APPLICATION/JSON, Text/Event-Stream;charset=utf-8"]),
+            both
+        );
         assert_eq!(of(&["application/json", "text/event-stream"]), both);
         assert_eq!(of(&["application/json"]), Some((true, false)));
         assert_eq!(of(&["text/event-stream"]), Some((false, true)));
         assert_eq!(of(&["*/*, application/json;q=0"]), Some((false, true)));
         assert_eq!(of(&["application/json;q=0, */*"]), Some((false, true)));
-        assert_eq!(of(&["application/json;q=0, text/event-stream;q=0.000"]), None);
+        assert_eq!(
+            of(&["application/json;q=0, text/event-stream;q=0.000"]),
+            None
+        );
         assert_eq!(of(&["application/jsonp, text/event-streaming"]), None);
         assert_eq!(of(&["text/html", ""]), None);
-        assert_eq!(of(&["application/json;q=0.001, text/html"]), Some((true, false)));
+        assert_eq!(
+            of(&["application/json;q=0.001, text/html"]),
+            Some((true, false))
+        );
     }
 }

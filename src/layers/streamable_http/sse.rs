@@ -33,7 +33,10 @@ fn mark(headers: &mut HeaderMap) {
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
     // Proxies that buffer would hold back events until many have come.
-    headers.insert(HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no"));
+    headers.insert(
+        HeaderName::from_static("x-accel-buffering"),
+        HeaderValue::from_static("no"),
+    );
 }
 
 #[cfg(test)]
@@ -43,6 +46,9 @@ mod tests {
     #[test]
     fn an_event_is_one_line_of_data() {
         let message = Payload::from(b"{\n\"a\":\r\n\"b\\nc\"}".to_vec());
-        assert_eq!(event(message).into_bytes(), "data: { \"a\":  \"b\\nc\"}\n\n");
+        assert_eq!(
+            event(message).into_bytes(),
+            "data: { \"a\":  \"b\\nc\"}\n\n"
+        );
     }
 }

@@ -17,7 +17,10 @@ fn reply(text: &str) -> Outbound {
 
 fn post(accept: &str) -> Request<Posted> {
     let frame = Frame::parse(br#"{"jsonrpc":"2.0","id":1,"method":"x"}"#.to_vec(), 128).unwrap();
-    Request::post("/").header("accept", accept).body(Posted::Frame(frame)).unwrap()
+    Request::post("/")
+        .header("accept", accept)
+        .body(Posted::Frame(frame))
+        .unwrap()
 }
 
 async fn send(
@@ -25,7 +28,10 @@ async fn send(
     call: impl Fn(Peer, Cancellation) -> Call + Clone + Send + 'static,
 ) -> Response<Body> {
     let inner = service_fn(move |inbound: Inbound| {
-        call(Peer::new(inbound.link.outlet()), inbound.link.cancellation())
+        call(
+            Peer::new(inbound.link.outlet()),
+            inbound.link.cancellation(),
+        )
     });
     let layer = StreamableHttpLayer::new(&Limits::default());
     layer.layer(inner).oneshot(post(accept)).await.unwrap()
@@ -78,7 +84,10 @@ async fn messages_make_a_stream_that_ends_with_the_reply() {
         .await;
         assert_eq!(content_type(&response), "text/event-stream");
         assert_eq!(response.headers()["x-accel-buffering"], "no");
-        let expected: String = (0..40).map(event).chain(["data: {}\n\n".to_owned()]).collect();
+        let expected: String = (0..40)
+            .map(event)
+            .chain(["data: {}\n\n".to_owned()])
+            .collect();
         assert_eq!(text(response).await, expected);
     }
 }
@@ -110,7 +119,10 @@ async fn clients_get_only_what_they_accept() {
     let json = send("application/json", call).await;
     assert_eq!(content_type(&json), "application/json");
     assert_eq!(text(json).await, "{}");
-    let quiet = send("text/event-stream", |_, _| Box::pin(async { Ok(reply("{}")) })).await;
+    let quiet = send("text/event-stream", |_, _| {
+        Box::pin(async { Ok(reply("{}")) })
+    })
+    .await;
     assert_eq!(content_type(&quiet), "text/event-stream");
     assert_eq!(text(quiet).await, "data: {}\n\n");
     let neither = send("text/html", call).await;
@@ -180,7 +192,10 @@ async fn silence_is_kept_alive() {
         })
     })
     .await;
-    assert_eq!(text(response).await, format!("{}:\n\n:\n\ndata: {{}}\n\n", event(1)));
+    assert_eq!(
+        text(response).await,
+        format!("{}:\n\n:\n\ndata: {{}}\n\n", event(1))
+    );
 }
 
 /// Contract: P-53, P-84, M-086, M-095.
@@ -189,7 +204,11 @@ async fn other_methods_are_not_allowed() {
     for method in [Method::GET, Method::DELETE, Method::PUT, Method::OPTIONS] {
         let layer = StreamableHttpLayer::new(&Limits::default());
         let inner = service_fn(|_: Inbound| -> Call { panic!("reached the inner service") });
-        let request = Request::builder().method(method).uri("/").body(Posted::Nothing).unwrap();
+        let request = Request::builder()
+            .method(method)
+            .uri("/")
+            .body(Posted::Nothing)
+            .unwrap();
         let response = layer.layer(inner).oneshot(request).await.unwrap();
         assert_eq!(response.status(), StatusCode::METHOD_NOT_ALLOWED);
         assert_eq!(response.headers()["allow"], "POST");

@@ -45,7 +45,10 @@ pub struct Envelope {
 #[derive(Clone, Debug)]
 pub(crate) enum Target {
     /// A page of operations.
-    Page { cursor: Option<RawJson>, most: usize },
+    Page {
+        cursor: Option<RawJson>,
+        most: usize,
+    },
     /// One operation and its arguments.
     Operation {
         /// A JSON string.

@@ -75,7 +75,9 @@ impl Extensions {
 
 impl fmt::Debug for Extensions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_set().entries(self.values().map(|value| value.name)).finish()
+        f.debug_set()
+            .entries(self.values().map(|value| value.name))
+            .finish()
     }
 }
 

@@ -255,19 +255,25 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl fmt::Debug for CallLink {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let cancelled = self.0.cancelled.load(Ordering::SeqCst);
-        f.debug_struct("CallLink").field("cancelled", &cancelled).finish_non_exhaustive()
+        f.debug_struct("CallLink")
+            .field("cancelled", &cancelled)
+            .finish_non_exhaustive()
     }
 }
 
 impl fmt::Debug for Outlet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Outlet").field("open", &self.is_open()).finish()
+        f.debug_struct("Outlet")
+            .field("open", &self.is_open())
+            .finish()
     }
 }
 
 impl fmt::Debug for Cancellation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Cancellation").field(&self.is_cancelled()).finish()
+        f.debug_tuple("Cancellation")
+            .field(&self.is_cancelled())
+            .finish()
     }
 }
 
@@ -322,6 +328,8 @@ mod tests {
     }
 
     fn futures_pending(future: std::pin::Pin<&mut impl Future>) -> bool {
-        future.poll(&mut Context::from_waker(Waker::noop())).is_pending()
+        future
+            .poll(&mut Context::from_waker(Waker::noop()))
+            .is_pending()
     }
 }

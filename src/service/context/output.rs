@@ -74,15 +74,22 @@ impl Output {
             Shape::Plain => value.text().into(),
             Shape::Wrapped => {
                 let mut wrapped = Vec::with_capacity(value.text().len() + 12);
-                ObjectWriter::new(&mut wrapped).raw("value", value.text()).end();
+                ObjectWriter::new(&mut wrapped)
+                    .raw("value", value.text())
+                    .end();
                 std::borrow::Cow::Owned(text(wrapped))
             }
         });
-        let copy = value.as_deref().filter(|value| shape == Shape::Wrapped || self.needs_copy(value));
+        let copy = value
+            .as_deref()
+            .filter(|value| shape == Shape::Wrapped || self.needs_copy(value));
         push_content(object.value("content"), &self.content, copy, features);
         if let Some(value) = &value {
             let is_object = shape == Shape::Wrapped
-                || self.structured.as_ref().is_some_and(|value| value.node().kind() == Kind::Object);
+                || self
+                    .structured
+                    .as_ref()
+                    .is_some_and(|value| value.node().kind() == Kind::Object);
             push_structured(&mut object, value, is_object, features);
         }
         out
@@ -97,7 +104,10 @@ impl Output {
 
     fn size_hint(&self) -> usize {
         let content = |block: &Content| block.as_text().map_or(256, |text| text.len() + 64);
-        let structured = self.structured.as_ref().map_or(0, |value| 2 * value.text().len() + 64);
+        let structured = self
+            .structured
+            .as_ref()
+            .map_or(0, |value| 2 * value.text().len() + 64);
         32 + self.content.iter().map(content).sum::<usize>() + structured
     }
 }
@@ -107,7 +117,12 @@ impl Failure {
     ///
     /// A plain failure is text; clients check structured values against the output schema the tool
     /// declares, so the envelope is there only if it declares none.
-    pub(crate) fn encode(&self, shape: Shape, declares_output: bool, features: Features) -> Vec<u8> {
+    pub(crate) fn encode(
+        &self,
+        shape: Shape,
+        declares_output: bool,
+        features: Features,
+    ) -> Vec<u8> {
         let mut out = Vec::with_capacity(256);
         let mut object = ObjectWriter::members(&mut out);
         let mut envelope = Vec::with_capacity(128);
@@ -145,7 +160,12 @@ fn push_content(out: &mut Vec<u8>, blocks: &[Content], copy: Option<&str>, featu
     out.push(b']');
 }
 
-fn push_structured(object: &mut ObjectWriter<'_>, value: &str, is_object: bool, features: Features) {
+fn push_structured(
+    object: &mut ObjectWriter<'_>,
+    value: &str,
+    is_object: bool,
+    features: Features,
+) {
     let known = match features.structured_content() {
         StructuredContent::Absent => false,
         StructuredContent::Objects => is_object,
@@ -190,7 +210,10 @@ mod tests {
         // Clients that know only objects must find an array in the text.
         let array = Output::new().content("one").structured(value("[]"));
         let encoded = plain(&array, ProtocolVersion::November2025);
-        assert_eq!(encoded, r#""content":[{"type":"text","text":"one"},{"type":"text","text":"[]"}]"#);
+        assert_eq!(
+            encoded,
+            r#""content":[{"type":"text","text":"one"},{"type":"text","text":"[]"}]"#
+        );
     }
 
     /// Contract: S-040, S-041.

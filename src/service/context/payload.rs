@@ -39,7 +39,11 @@ impl Payload {
         if self.first.is_empty() {
             return None;
         }
-        let next = if self.rest.is_empty() { Bytes::new() } else { self.rest.remove(0) };
+        let next = if self.rest.is_empty() {
+            Bytes::new()
+        } else {
+            self.rest.remove(0)
+        };
         Some(std::mem::replace(&mut self.first, next))
     }
 
@@ -62,7 +66,9 @@ impl Payload {
         }
         let mut out = Self::default();
         for piece in self.pieces() {
-            let spaced = piece.iter().map(|b| if matches!(b, b'\n' | b'\r') { b' ' } else { *b });
+            let spaced = piece
+                .iter()
+                .map(|b| if matches!(b, b'\n' | b'\r') { b' ' } else { *b });
             out.push(spaced.collect());
         }
         out

@@ -113,7 +113,10 @@ impl Reply {
     pub(crate) fn tool(invoked: Invoked, shape: Shape, features: Features) -> Self {
         let (members, meta) = match invoked.outcome {
             Ok(mut output) => (output.encode(shape, features), output.take_meta()),
-            Err(failure) => (failure.encode(shape, invoked.declares_output, features), None),
+            Err(failure) => (
+                failure.encode(shape, invoked.declares_output, features),
+                None,
+            ),
         };
         Self::new(Outcome::Result(ResultBody {
             members: members.into(),
@@ -165,7 +168,10 @@ impl Reply {
     /// The failure, where an operation failed. Above the mode layer it is encoded already.
     pub fn failure(&self) -> Option<&Failure> {
         match &self.outcome {
-            Outcome::Invoked(Invoked { outcome: Err(failure), .. }) => Some(failure),
+            Outcome::Invoked(Invoked {
+                outcome: Err(failure),
+                ..
+            }) => Some(failure),
             _ => None,
         }
     }

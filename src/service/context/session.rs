@@ -33,8 +33,17 @@ impl Session {
     }
 
     /// Records a handshake. False if there was one before: then nothing changes.
-    pub(crate) fn negotiate(&self, version: ProtocolVersion, capabilities: ClientCapabilities) -> bool {
-        self.0.set(Negotiated { version, capabilities }).is_ok()
+    pub(crate) fn negotiate(
+        &self,
+        version: ProtocolVersion,
+        capabilities: ClientCapabilities,
+    ) -> bool {
+        self.0
+            .set(Negotiated {
+                version,
+                capabilities,
+            })
+            .is_ok()
     }
 }
 

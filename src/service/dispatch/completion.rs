@@ -3,8 +3,8 @@
 use crate::service::context::{Envelope, Reply};
 use crate::service::handler::{CallContext, Completions, Erased};
 use crate::service::registry::Snapshot;
-use crate::wire::json::{Node, ObjectWriter, RawJson, push_str};
 use crate::wire::Error;
+use crate::wire::json::{Node, ObjectWriter, RawJson, push_str};
 
 use super::lists::failed;
 use super::{Answer, Core};
@@ -22,9 +22,18 @@ impl Core {
             Err(error) => return Answer::now(error),
         };
         let features = envelope.features();
-        let name = asked.subject.node().as_str().unwrap_or_default().into_owned();
-        let context =
-            CallContext::new(envelope, asked.subject, Some(asked.arguments), snapshot.state.clone());
+        let name = asked
+            .subject
+            .node()
+            .as_str()
+            .unwrap_or_default()
+            .into_owned();
+        let context = CallContext::new(
+            envelope,
+            asked.subject,
+            Some(asked.arguments),
+            snapshot.state.clone(),
+        );
         let run = completer(context);
         Answer::Later(Box::pin(async move {
             match run.await {
@@ -38,8 +47,15 @@ impl Core {
 impl Snapshot {
     /// Whether anything can be completed.
     pub(super) fn completes(&self) -> bool {
-        self.prompts.items().iter().any(|prompt| !prompt.completers.is_empty())
-            || self.templates.items().iter().any(|template| !template.completers.is_empty())
+        self.prompts
+            .items()
+            .iter()
+            .any(|prompt| !prompt.completers.is_empty())
+            || self
+                .templates
+                .items()
+                .iter()
+                .any(|template| !template.completers.is_empty())
     }
 }
 
@@ -56,22 +72,34 @@ struct Asked {
 impl Asked {
     fn new(envelope: &Envelope) -> Result<Self, Error> {
         let reference = envelope.param("ref");
-        let kind = reference.as_ref().and_then(|reference| reference.node().get("type"));
+        let kind = reference
+            .as_ref()
+            .and_then(|reference| reference.node().get("type"));
         let (of_prompt, member) = match kind.and_then(Node::as_str).as_deref() {
             Some("ref/prompt") => (true, "name"),
             Some("ref/resource") => (false, "uri"),
-            _ => return Err(Error::invalid_params("ref must be a ref/prompt or a ref/resource")),
+            _ => {
+                return Err(Error::invalid_params(
+                    "ref must be a ref/prompt or a ref/resource",
+                ));
+            }
         };
         let is_text = |value: &RawJson| value.node().as_str().is_some();
-        let subject = reference.and_then(|reference| reference.get(member)).filter(is_text);
+        let subject = reference
+            .and_then(|reference| reference.get(member))
+            .filter(is_text);
         let subject = subject
             .ok_or_else(|| Error::invalid_params(format_args!("ref must have a {member}")))?;
         let argument = envelope.param("argument");
         let text = |name: &str| argument.as_ref()?.node().get(name)?.as_str();
         let (Some(name), Some(value)) = (text("name"), text("value")) else {
-            return Err(Error::invalid_params("argument must have a name and a value"));
+            return Err(Error::invalid_params(
+                "argument must have a name and a value",
+            ));
         };
-        let others = envelope.param("context").and_then(|context| context.get("arguments"));
+        let others = envelope
+            .param("context")
+            .and_then(|context| context.get("arguments"));
         Ok(Self {
             of_prompt,
             subject,
@@ -84,7 +112,9 @@ impl Asked {
         let subject = self.subject.node().as_str().unwrap_or_default();
         let completers = if self.of_prompt {
             let prompt = snapshot.prompts.get(&subject);
-            &prompt.ok_or_else(|| Error::invalid_params("unknown prompt"))?.completers
+            &prompt
+                .ok_or_else(|| Error::invalid_params("unknown prompt"))?
+                .completers
         } else {
             let templates = snapshot.templates.items();
             match snapshot.templates.get(&subject) {
@@ -92,7 +122,9 @@ impl Asked {
                 None if snapshot.resources.get(&subject).is_some() => return Ok(None),
                 None => {
                     let matching = templates.iter().find(|it| it.matches(&subject).is_some());
-                    &matching.ok_or_else(|| Error::invalid_params("unknown resource"))?.completers
+                    &matching
+                        .ok_or_else(|| Error::invalid_params("unknown resource"))?
+                        .completers
                 }
             }
         };
@@ -107,7 +139,9 @@ fn handler_arguments(value: &str, others: Option<&RawJson>) -> Result<RawJson, E
     if let Some(others) = others.filter(|others| !others.node().is_null()) {
         let all_texts = |node: Node<'_>| node.members().all(|(_, value)| value.as_str().is_some());
         if !others.node().is_object() || !all_texts(others.node()) {
-            return Err(Error::invalid_params("context.arguments must be an object of strings"));
+            return Err(Error::invalid_params(
+                "context.arguments must be an object of strings",
+            ));
         }
         object.raw("arguments", others.text());
     }
@@ -121,9 +155,13 @@ fn encode(completions: &Completions) -> Vec<u8> {
     let mut object = ObjectWriter::members(&mut out);
     object.object("completion", |completion| {
         let count = completions.values.len();
-        completion.array("values", completions.values.iter().take(MOST_VALUES), |out, value| {
-            push_str(out, value);
-        });
+        completion.array(
+            "values",
+            completions.values.iter().take(MOST_VALUES),
+            |out, value| {
+                push_str(out, value);
+            },
+        );
         let cut = count > MOST_VALUES;
         let total = completions.total.or(cut.then_some(count as u64));
         if let Some(total) = total {

@@ -18,11 +18,19 @@ pub(super) struct Running {
 
 impl Core {
     pub(super) fn invoke(&self, envelope: Envelope) -> Answer {
-        let Some(Target::Operation { name, arguments, native }) = envelope.target.clone() else {
+        let Some(Target::Operation {
+            name,
+            arguments,
+            native,
+        }) = envelope.target.clone()
+        else {
             return Answer::now(Error::method_not_found());
         };
         let snapshot = self.registry.snapshot();
-        let found = name.node().as_str().and_then(|name| snapshot.operations.get(&name));
+        let found = name
+            .node()
+            .as_str()
+            .and_then(|name| snapshot.operations.get(&name));
         let Some(operation) = found.map(Arc::clone) else {
             return Answer::now(Reply::new(Outcome::UnknownOperation));
         };
@@ -33,18 +41,25 @@ impl Core {
             }
             _ => no_arguments(),
         };
-        if let (true, true, Some(declared)) = (native, envelope.features().is_modern(), &envelope.declared) {
+        if let (true, true, Some(declared)) =
+            (native, envelope.features().is_modern(), &envelope.declared)
+        {
             if let Err(error) = operation.headers.verify(&**declared, arguments.node()) {
                 return Answer::now(error);
             }
         }
-        let missing = operation.needs.iter().find(|need| !envelope.capabilities().has(**need));
+        let missing = operation
+            .needs
+            .iter()
+            .find(|need| !envelope.capabilities().has(**need));
         if let Some(need) = missing {
             return Answer::now(operation.lacking(*need, envelope.features()));
         }
         if let Err(mismatch) = operation.input.check(arguments.node()) {
             let text = mismatch.text("the arguments");
-            return Answer::now(operation.failed(Failure::invalid_arguments(text, mismatch.diagnostics())));
+            return Answer::now(
+                operation.failed(Failure::invalid_arguments(text, mismatch.diagnostics())),
+            );
         }
         let context = CallContext::new(envelope, name, Some(arguments), snapshot.state.clone());
         Answer::Running(Running {
@@ -77,7 +92,10 @@ impl Registered {
 
 impl Running {
     pub(super) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Invoked> {
-        self.run.as_mut().poll(cx).map(|outcome| self.finish(outcome))
+        self.run
+            .as_mut()
+            .poll(cx)
+            .map(|outcome| self.finish(outcome))
     }
 
     fn finish(&self, outcome: Result<Output, Failure>) -> Invoked {
@@ -112,7 +130,10 @@ impl Running {
                 Err(mismatch) => mismatch.text("the result"),
             },
         };
-        Err(Failure::new("invalid_result", "the operation gave a result that does not fit its schema")
-            .cause(problem))
+        Err(Failure::new(
+            "invalid_result",
+            "the operation gave a result that does not fit its schema",
+        )
+        .cause(problem))
     }
 }

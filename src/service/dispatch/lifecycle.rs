@@ -24,7 +24,8 @@ impl Core {
         let mut object = ObjectWriter::members(&mut out);
         object.string("protocolVersion", version.as_str());
         self.push_capabilities(object.value("capabilities"), envelope.features());
-        self.identity.push(object.value("serverInfo"), envelope.features());
+        self.identity
+            .push(object.value("serverInfo"), envelope.features());
         object.optional_string("instructions", self.instructions.as_deref());
         Reply::result(out)
     }
@@ -33,7 +34,9 @@ impl Core {
     pub(super) fn discover(&self, envelope: &Envelope) -> Reply {
         let mut out = Vec::new();
         let mut object = ObjectWriter::members(&mut out);
-        let versions = ProtocolVersion::ALL.into_iter().map(ProtocolVersion::as_str);
+        let versions = ProtocolVersion::ALL
+            .into_iter()
+            .map(ProtocolVersion::as_str);
         push_array(object.value("supportedVersions"), versions, push_str);
         self.push_capabilities(object.value("capabilities"), envelope.features());
         object.optional_string("instructions", self.instructions.as_deref());
@@ -60,7 +63,9 @@ impl Core {
 /// Checks the parameters of `initialize`; what the client can do.
 fn handshake(envelope: &Envelope) -> Result<ClientCapabilities, Error> {
     let invalid = |what: &str| Error::invalid_params(format_args!("initialize: {what}"));
-    let params = envelope.raw_params().ok_or_else(|| invalid("params are missing"))?;
+    let params = envelope
+        .raw_params()
+        .ok_or_else(|| invalid("params are missing"))?;
     let is_string = |node: Option<Node<'_>>| node.is_some_and(|node| node.as_str().is_some());
     if !is_string(params.node().get("protocolVersion")) {
         return Err(invalid("protocolVersion must be a string"));
@@ -70,7 +75,9 @@ fn handshake(envelope: &Envelope) -> Result<ClientCapabilities, Error> {
     if !is_string(member("name")) || !is_string(member("version")) {
         return Err(invalid("clientInfo must have a name and a version"));
     }
-    let capabilities = params.get("capabilities").filter(|declared| declared.node().is_object());
+    let capabilities = params
+        .get("capabilities")
+        .filter(|declared| declared.node().is_object());
     let capabilities = capabilities.ok_or_else(|| invalid("capabilities must be an object"))?;
     Ok(ClientCapabilities::new(capabilities))
 }

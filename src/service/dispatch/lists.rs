@@ -23,8 +23,10 @@ impl Core {
     ) -> Reply {
         let snapshot = self.registry.snapshot();
         let scope = scope("tools", envelope);
-        let page = text_of(cursor)
-            .and_then(|cursor| self.pager.page(scope, &snapshot.tools, cursor.as_deref(), most));
+        let page = text_of(cursor).and_then(|cursor| {
+            self.pager
+                .page(scope, &snapshot.tools, cursor.as_deref(), most)
+        });
         match page {
             Ok((range, next)) => Reply::new(Outcome::Browsed(OperationPage {
                 tools: Arc::clone(&snapshot.tools),
@@ -42,9 +44,14 @@ impl Core {
             name: "resources",
             encoded: &snapshot.lists.resources,
         };
-        self.list(envelope, list, snapshot.resources.items(), |item, out, features| {
-            item.definition.push(out, "uri", features);
-        })
+        self.list(
+            envelope,
+            list,
+            snapshot.resources.items(),
+            |item, out, features| {
+                item.definition.push(out, "uri", features);
+            },
+        )
     }
 
     pub(super) fn list_templates(&self, envelope: &Envelope) -> Reply {
@@ -53,9 +60,14 @@ impl Core {
             name: "resourceTemplates",
             encoded: &snapshot.lists.templates,
         };
-        self.list(envelope, list, snapshot.templates.items(), |item, out, features| {
-            item.definition.push(out, "uriTemplate", features);
-        })
+        self.list(
+            envelope,
+            list,
+            snapshot.templates.items(),
+            |item, out, features| {
+                item.definition.push(out, "uriTemplate", features);
+            },
+        )
     }
 
     pub(super) fn list_prompts(&self, envelope: &Envelope) -> Reply {
@@ -64,9 +76,14 @@ impl Core {
             name: "prompts",
             encoded: &snapshot.lists.prompts,
         };
-        self.list(envelope, list, snapshot.prompts.items(), |item, out, features| {
-            item.definition.push(out, features);
-        })
+        self.list(
+            envelope,
+            list,
+            snapshot.prompts.items(),
+            |item, out, features| {
+                item.definition.push(out, features);
+            },
+        )
     }
 
     /// One page. A list that fits one page is encoded once for each version.
@@ -79,7 +96,8 @@ impl Core {
     ) -> Reply {
         let cursor = envelope.param("cursor");
         let page = text_of(cursor.as_ref()).and_then(|cursor| {
-            self.pager.page(scope(list.name, envelope), items, cursor.as_deref(), PAGE)
+            self.pager
+                .page(scope(list.name, envelope), items, cursor.as_deref(), PAGE)
         });
         let (range, next) = match page {
             Ok(page) => page,
@@ -89,7 +107,9 @@ impl Core {
         let encode = || {
             let mut out = Vec::new();
             let mut object = ObjectWriter::members(&mut out);
-            object.array(list.name, &items[range.clone()], |out, item| push(item, out, features));
+            object.array(list.name, &items[range.clone()], |out, item| {
+                push(item, out, features)
+            });
             object.optional_string("nextCursor", next.as_deref());
             out
         };
@@ -113,13 +133,22 @@ impl Core {
             Some(resource) => Some((resource.reader.clone(), resource.definition.clone(), None)),
             None => snapshot.templates.items().iter().find_map(|template| {
                 let values = template.matches(&uri)?;
-                Some((template.reader.clone(), template.definition.clone(), Some(values)))
+                Some((
+                    template.reader.clone(),
+                    template.definition.clone(),
+                    Some(values),
+                ))
             }),
         };
         let Some((reader, definition, values)) = found else {
             return Answer::now(Error::resource_not_found(&uri, features));
         };
-        let run = reader(CallContext::new(envelope, subject, values, snapshot.state.clone()));
+        let run = reader(CallContext::new(
+            envelope,
+            subject,
+            values,
+            snapshot.state.clone(),
+        ));
         Answer::Later(Box::pin(async move {
             match run.await {
                 Ok(contents) => {
@@ -214,16 +243,18 @@ fn text_of(cursor: Option<&RawJson>) -> Result<Option<Cow<'_, str>>, Error> {
 }
 
 pub(super) fn string_param(envelope: &Envelope, name: &str) -> Option<RawJson> {
-    envelope.param(name).filter(|value| value.node().kind() == Kind::String)
+    envelope
+        .param(name)
+        .filter(|value| value.node().kind() == Kind::String)
 }
 
 /// A member that is an object or not there; `null` is not there.
 pub(super) fn object_param(envelope: &Envelope, name: &str) -> Result<Option<RawJson>, Error> {
     match envelope.param(name) {
         Some(value) if value.node().is_object() => Ok(Some(value)),
-        Some(value) if !value.node().is_null() => {
-            Err(Error::invalid_params(format_args!("{name} must be an object")))
-        }
+        Some(value) if !value.node().is_null() => Err(Error::invalid_params(format_args!(
+            "{name} must be an object"
+        ))),
         _ => Ok(None),
     }
 }

@@ -158,9 +158,9 @@ impl Future for ResponseFuture {
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         match &mut self.0 {
             Answer::Now(reply) => Poll::Ready(Ok(reply.take().unwrap_or_else(Reply::accepted))),
-            Answer::Running(running) => running.poll(cx).map(|invoked: Invoked| {
-                Ok(Reply::new(Outcome::Invoked(invoked)))
-            }),
+            Answer::Running(running) => running
+                .poll(cx)
+                .map(|invoked: Invoked| Ok(Reply::new(Outcome::Invoked(invoked)))),
             Answer::Later(later) => later.as_mut().poll(cx).map(Ok),
         }
     }
@@ -168,7 +168,9 @@ impl Future for ResponseFuture {
 
 impl fmt::Debug for McpService {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("McpService").field("identity", &self.core.identity).finish_non_exhaustive()
+        f.debug_struct("McpService")
+            .field("identity", &self.core.identity)
+            .finish_non_exhaustive()
     }
 }
 

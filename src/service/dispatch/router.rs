@@ -51,7 +51,9 @@ impl Core {
 
     fn browse(&self, envelope: &Envelope) -> Reply {
         match &envelope.target {
-            Some(Target::Page { cursor, most }) => self.page_of_operations(envelope, cursor.as_ref(), *most),
+            Some(Target::Page { cursor, most }) => {
+                self.page_of_operations(envelope, cursor.as_ref(), *most)
+            }
             _ => Error::method_not_found().into(),
         }
     }

@@ -30,7 +30,9 @@ impl CallContext {
         arguments: Option<RawJson>,
         state: Extensions,
     ) -> Self {
-        let reporter = envelope.progress_token().map(|token| Arc::new(Reporter::new(token)));
+        let reporter = envelope
+            .progress_token()
+            .map(|token| Arc::new(Reporter::new(token)));
         Self {
             envelope,
             subject,

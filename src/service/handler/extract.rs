@@ -103,7 +103,9 @@ impl<T: Clone + Send + Sync + 'static> FromCall for State<T> {
     fn from_call(context: &CallContext) -> Result<Self, Failure> {
         // Building the registry made sure that it is there.
         let state = context.state::<T>().cloned();
-        state.map(Self).ok_or_else(|| Failure::new("internal", "the operation failed"))
+        state
+            .map(Self)
+            .ok_or_else(|| Failure::new("internal", "the operation failed"))
     }
 
     fn describe(signature: &mut Signature) {
@@ -139,21 +141,23 @@ impl FromCall for CompletionRequest {
 
 /// The schema was obeyed, so what fails here is something it does not say.
 fn decode<T: DeserializeOwned>(arguments: &RawJson) -> Result<T, Failure> {
-    arguments.decode().map_err(|error: crate::wire::json::DecodeError| {
-        let mut out = Vec::new();
-        let mut object = ObjectWriter::new(&mut out);
-        object.array("errors", [&error], |out, error| {
-            let mut object = ObjectWriter::new(out);
-            object.string("path", error.path());
-            object.string("keyword", "type");
-            object.string("message", error.message());
+    arguments
+        .decode()
+        .map_err(|error: crate::wire::json::DecodeError| {
+            let mut out = Vec::new();
+            let mut object = ObjectWriter::new(&mut out);
+            object.array("errors", [&error], |out, error| {
+                let mut object = ObjectWriter::new(out);
+                object.string("path", error.path());
+                object.string("keyword", "type");
+                object.string("message", error.message());
+                object.end();
+            });
             object.end();
-        });
-        object.end();
-        let message = format!("the arguments cannot be used: {error}");
-        match RawJson::parse(String::from_utf8_lossy(&out)) {
-            Ok(diagnostics) => Failure::invalid_arguments(message, diagnostics),
-            Err(_) => Failure::new("invalid_arguments", message),
-        }
-    })
+            let message = format!("the arguments cannot be used: {error}");
+            match RawJson::parse(String::from_utf8_lossy(&out)) {
+                Ok(diagnostics) => Failure::invalid_arguments(message, diagnostics),
+                Err(_) => Failure::new("invalid_arguments", message),
+            }
+        })
 }

@@ -38,11 +38,11 @@ use crate::service::context::Failure;
 use crate::wire::json::RawJson;
 
 pub use self::call::CallContext;
+pub(crate) use self::call::no_arguments;
+pub(crate) use self::convert::Item;
 #[cfg(feature = "schemars")]
 pub use self::convert::Structured;
-pub(crate) use self::convert::Item;
 pub use self::convert::{Completions, Contents, IntoOutcome, Json, PromptOutput, Text};
-pub(crate) use self::call::no_arguments;
 #[cfg(feature = "schemars")]
 pub use self::extract::Args;
 pub use self::extract::{CompletionRequest, FromCall, Parsed, RawArgs, ResourceUri, State};
@@ -60,7 +60,10 @@ pub use self::progress::Progress;
 )]
 pub trait Handler<M, O>: Clone + Send + Sync + 'static {
     /// Runs the handler.
-    fn call(&self, context: CallContext) -> impl Future<Output = Result<O, Failure>> + Send + 'static;
+    fn call(
+        &self,
+        context: CallContext,
+    ) -> impl Future<Output = Result<O, Failure>> + Send + 'static;
 
     /// Says what the handler needs and gives.
     fn describe(signature: &mut Signature);
@@ -114,10 +117,14 @@ pub(crate) struct Rules {
 impl Rules {
     /// Whether a handler finds the state it asks for.
     pub(crate) fn check(&self, signature: &Signature) -> Result<(), String> {
-        match signature.states.iter().find(|(id, _)| !self.states.contains(id)) {
-            Some((_, name)) => {
-                Err(format!("it needs `State<{name}>`, which the registry was not given"))
-            }
+        match signature
+            .states
+            .iter()
+            .find(|(id, _)| !self.states.contains(id))
+        {
+            Some((_, name)) => Err(format!(
+                "it needs `State<{name}>`, which the registry was not given"
+            )),
             None => Ok(()),
         }
     }
@@ -132,7 +139,10 @@ pub(crate) type Erased<O> = Arc<dyn Fn(CallContext) -> BoxFuture<Result<O, Failu
 pub(crate) fn erase<H: Handler<M, O>, M, O: 'static>(handler: H) -> (Erased<O>, Signature) {
     let mut signature = Signature::default();
     H::describe(&mut signature);
-    (Arc::new(move |context| Box::pin(handler.call(context))), signature)
+    (
+        Arc::new(move |context| Box::pin(handler.call(context))),
+        signature,
+    )
 }
 
 /// Forgets the type of a blocking handler, which runs on tokio's blocking pool.

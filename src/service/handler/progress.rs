@@ -86,7 +86,9 @@ impl Reporter {
         if !self.admit(&progress) {
             return;
         }
-        let message = notification("notifications/progress", |out| progress.push(&self.token, out));
+        let message = notification("notifications/progress", |out| {
+            progress.push(&self.token, out)
+        });
         // Whoever asked may have gone; the call finds out by its own end.
         let _ = peer.outlet().send(message).await;
     }
@@ -135,7 +137,10 @@ mod tests {
     fn token_and_zero_total_are_exact() {
         let mut out = Vec::new();
         Progress::new(0).total(0).push(&reporter().token, &mut out);
-        assert_eq!(out, br#"{"progressToken":9007199254740993,"progress":0,"total":0}"#);
+        assert_eq!(
+            out,
+            br#"{"progressToken":9007199254740993,"progress":0,"total":0}"#
+        );
     }
 
     /// Contract: S-133, P-110.

@@ -129,12 +129,17 @@ impl Resource {
     }
 
     pub(crate) fn register(self, rules: &Rules) -> Result<RegisteredResource, ConfigError> {
-        let error = |problem: String| ConfigError::new(format!("resource `{}`", self.definition.uri), problem);
+        let error = |problem: String| {
+            ConfigError::new(format!("resource `{}`", self.definition.uri), problem)
+        };
         if fluent_uri::Uri::parse(self.definition.uri.as_str()).is_err() {
             return Err(error("it is not an absolute URI".to_owned()));
         }
         let reader = checked(self.reader, rules).map_err(error)?;
-        Ok(RegisteredResource { definition: self.definition, reader })
+        Ok(RegisteredResource {
+            definition: self.definition,
+            reader,
+        })
     }
 }
 
@@ -161,7 +166,9 @@ impl ResourceTemplate {
     }
 
     pub(crate) fn register(self, rules: &Rules) -> Result<RegisteredTemplate, ConfigError> {
-        let error = |problem: String| ConfigError::new(format!("template `{}`", self.definition.uri), problem);
+        let error = |problem: String| {
+            ConfigError::new(format!("template `{}`", self.definition.uri), problem)
+        };
         let template = Template::parse(&self.definition.uri).map_err(error)?;
         let reader = checked(self.reader, rules).map_err(error)?;
         let unknown = |name: &&String| !template.variables().any(|variable| variable == *name);
@@ -169,7 +176,12 @@ impl ResourceTemplate {
             return Err(error(format!("it has no variable `{name}` to complete")));
         }
         let completers = registered_completers(self.completers, rules).map_err(error)?;
-        Ok(RegisteredTemplate { definition: self.definition, template, reader, completers })
+        Ok(RegisteredTemplate {
+            definition: self.definition,
+            template,
+            reader,
+            completers,
+        })
     }
 }
 
@@ -238,4 +250,9 @@ macro_rules! named_debug {
     )*};
 }
 
-named_debug!(Resource, ResourceTemplate, RegisteredResource, RegisteredTemplate);
+named_debug!(
+    Resource,
+    ResourceTemplate,
+    RegisteredResource,
+    RegisteredTemplate
+);

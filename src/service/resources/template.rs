@@ -89,7 +89,9 @@ impl Template {
         }
         values.end();
         let values = String::from_utf8(out).ok()?;
-        rest.is_empty().then(|| RawJson::parse(values).ok()).flatten()
+        rest.is_empty()
+            .then(|| RawJson::parse(values).ok())
+            .flatten()
     }
 
     fn literal_after(&self, variable: &str) -> Option<&str> {
@@ -109,9 +111,12 @@ fn variable(expression: &str, before: &[Part]) -> Result<Part, String> {
     };
     let allowed = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.');
     if name.is_empty() || !name.bytes().all(allowed) {
-        return Err(format!("`{{{expression}}}` is not understood: use `{{name}}` or `{{+name}}`"));
+        return Err(format!(
+            "`{{{expression}}}` is not understood: use `{{name}}` or `{{+name}}`"
+        ));
     }
-    let repeated = |part: &Part| matches!(part, Part::Variable { name: other, .. } if other == name);
+    let repeated =
+        |part: &Part| matches!(part, Part::Variable { name: other, .. } if other == name);
     if before.iter().any(repeated) {
         return Err(format!("the variable `{name}` stands twice"));
     }
@@ -133,26 +138,51 @@ mod tests {
     #[test]
     fn reads_values_between_literals() {
         let cases = [
-            ("test://{id}/data", "test://123/data", Some(r#"{"id":"123"}"#)),
+            (
+                "test://{id}/data",
+                "test://123/data",
+                Some(r#"{"id":"123"}"#),
+            ),
             ("test://{id}/data", "test:///data", None),
             ("test://{id}/data", "test://1/2/data", None),
-            ("test://{+path}/data", "test://1/2/data", Some(r#"{"path":"1/2"}"#)),
+            (
+                "test://{+path}/data",
+                "test://1/2/data",
+                Some(r#"{"path":"1/2"}"#),
+            ),
             ("test://{id}/data", "test://123/data/", None),
             ("a:{x}", "a:b%20c%2Fd", Some(r#"{"x":"b c/d"}"#)),
             ("a:{x}", "a:%ff", None),
-            ("a:{x}-{y}.txt", "a:1-2-3.txt", Some(r#"{"x":"1","y":"2-3"}"#)),
+            (
+                "a:{x}-{y}.txt",
+                "a:1-2-3.txt",
+                Some(r#"{"x":"1","y":"2-3"}"#),
+            ),
             ("a:{x}yy", "a:yyy", Some(r#"{"x":"y"}"#)),
             ("a:b", "a:b", Some("{}")),
             ("a:b", "a:bc", None),
         ];
         for (template, uri, expected) in cases {
-            assert_eq!(matched(template, uri).as_deref(), expected, "{template} {uri}");
+            assert_eq!(
+                matched(template, uri).as_deref(),
+                expected,
+                "{template} {uri}"
+            );
         }
     }
 
     #[test]
     fn refuses_what_it_does_not_understand() {
-        for broken in ["a:{", "a:}", "a:{x", "a:{}", "a:{x}{y}", "a:{?q}", "a:{x*}", "a:{x}/{x}"] {
+        for broken in [
+            "a:{",
+            "a:}",
+            "a:{x",
+            "a:{}",
+            "a:{x}{y}",
+            "a:{?q}",
+            "a:{x*}",
+            "a:{x}/{x}",
+        ] {
             assert!(Template::parse(broken).is_err(), "{broken}");
         }
         let names = Template::parse("a:{x}/{+y}").unwrap();

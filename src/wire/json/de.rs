@@ -50,7 +50,8 @@ impl DecodeError {
     fn inside(mut self, segment: &str) -> Self {
         if self.path.len() < LONGEST_PATH {
             let segment = clip(segment, LONGEST_NAME);
-            self.path.insert_str(0, &segment.replace('~', "~0").replace('/', "~1"));
+            self.path
+                .insert_str(0, &segment.replace('~', "~0").replace('/', "~1"));
             self.path.insert(0, '/');
         }
         self
@@ -77,11 +78,17 @@ impl de::Error for DecodeError {
     }
 
     fn invalid_type(unexpected: Unexpected<'_>, expected: &dyn Expected) -> Self {
-        Self::custom(format_args!("invalid type: {}, expected {expected}", kind_of(unexpected)))
+        Self::custom(format_args!(
+            "invalid type: {}, expected {expected}",
+            kind_of(unexpected)
+        ))
     }
 
     fn invalid_value(unexpected: Unexpected<'_>, expected: &dyn Expected) -> Self {
-        Self::custom(format_args!("invalid value: {}, expected {expected}", kind_of(unexpected)))
+        Self::custom(format_args!(
+            "invalid value: {}, expected {expected}",
+            kind_of(unexpected)
+        ))
     }
 
     fn unknown_variant(variant: &str, expected: &'static [&'static str]) -> Self {
@@ -96,7 +103,9 @@ impl de::Error for DecodeError {
 impl DecodeError {
     fn unknown(what: &str, name: &str, expected: &[&str]) -> Self {
         let name = clip(name, LONGEST_NAME);
-        de::Error::custom(format_args!("unknown {what} `{name}`, expected one of {expected:?}"))
+        de::Error::custom(format_args!(
+            "unknown {what} `{name}`, expected one of {expected:?}"
+        ))
     }
 
     fn out_of_range() -> Self {
@@ -229,7 +238,10 @@ impl<'de> Deserializer<'de> for Node<'de> {
 }
 
 /// A number for a receiver that takes what comes: an integer where 64 bits hold it, else a float.
-fn visit_number<'de, V: Visitor<'de>>(node: Node<'de>, visitor: V) -> Result<V::Value, DecodeError> {
+fn visit_number<'de, V: Visitor<'de>>(
+    node: Node<'de>,
+    visitor: V,
+) -> Result<V::Value, DecodeError> {
     let text = node.text();
     if node.is_written_as_integer() && text != "-0" {
         if let Ok(value) = text.parse::<u64>() {
@@ -252,19 +264,28 @@ fn visit_array<'de, V: Visitor<'de>>(node: Node<'de>, visitor: V) -> Result<V::V
     };
     let value = visitor.visit_seq(&mut elements)?;
     if elements.elements.len() > 0 {
-        return Err(de::Error::invalid_length(node.len(), &"fewer elements in array"));
+        return Err(de::Error::invalid_length(
+            node.len(),
+            &"fewer elements in array",
+        ));
     }
     Ok(value)
 }
 
-fn visit_object<'de, V: Visitor<'de>>(node: Node<'de>, visitor: V) -> Result<V::Value, DecodeError> {
+fn visit_object<'de, V: Visitor<'de>>(
+    node: Node<'de>,
+    visitor: V,
+) -> Result<V::Value, DecodeError> {
     let mut members = MemberAccess {
         members: node.members(),
         pending: None,
     };
     let value = visitor.visit_map(&mut members)?;
     if members.members.len() > 0 {
-        return Err(de::Error::invalid_length(node.len(), &"fewer members in object"));
+        return Err(de::Error::invalid_length(
+            node.len(),
+            &"fewer members in object",
+        ));
     }
     Ok(value)
 }
@@ -315,11 +336,12 @@ impl<'de> MapAccess<'de> for &mut MemberAccess<'de> {
         seed.deserialize(Name(name)).map(Some)
     }
 
-    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, DecodeError> {
+    fn next_value_seed<V: DeserializeSeed<'de>>(
+        &mut self,
+        seed: V,
+    ) -> Result<V::Value, DecodeError> {
         match self.pending.take() {
-            Some((name, value)) => seed
-                .deserialize(value)
-                .map_err(|error| error.inside(&name)),
+            Some((name, value)) => seed.deserialize(value).map_err(|error| error.inside(&name)),
             None => Err(de::Error::custom("value asked for before its name")),
         }
     }
@@ -434,11 +456,18 @@ impl<'de> VariantAccess<'de> for Payload<'de> {
         }
     }
 
-    fn newtype_variant_seed<T: DeserializeSeed<'de>>(self, seed: T) -> Result<T::Value, DecodeError> {
+    fn newtype_variant_seed<T: DeserializeSeed<'de>>(
+        self,
+        seed: T,
+    ) -> Result<T::Value, DecodeError> {
         seed.deserialize(self.value()?)
     }
 
-    fn tuple_variant<V: Visitor<'de>>(self, len: usize, visitor: V) -> Result<V::Value, DecodeError> {
+    fn tuple_variant<V: Visitor<'de>>(
+        self,
+        len: usize,
+        visitor: V,
+    ) -> Result<V::Value, DecodeError> {
         self.value()?.deserialize_tuple(len, visitor)
     }
 
@@ -453,7 +482,8 @@ impl<'de> VariantAccess<'de> for Payload<'de> {
 
 impl<'de> Payload<'de> {
     fn value(self) -> Result<Node<'de>, DecodeError> {
-        self.0.ok_or_else(|| de::Error::custom("the variant needs a value"))
+        self.0
+            .ok_or_else(|| de::Error::custom("the variant needs a value"))
     }
 }
 
@@ -468,12 +498,17 @@ impl<'de> MapAccess<'de> for RawText<'de> {
         seed: K,
     ) -> Result<Option<K::Value>, DecodeError> {
         match self.0 {
-            Some(_) => seed.deserialize(BorrowedStrDeserializer::new(RAW_VALUE)).map(Some),
+            Some(_) => seed
+                .deserialize(BorrowedStrDeserializer::new(RAW_VALUE))
+                .map(Some),
             None => Ok(None),
         }
     }
 
-    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, DecodeError> {
+    fn next_value_seed<V: DeserializeSeed<'de>>(
+        &mut self,
+        seed: V,
+    ) -> Result<V::Value, DecodeError> {
         let text = self.0.take().unwrap_or_default();
         seed.deserialize(BorrowedStrDeserializer::new(text))
     }

@@ -44,7 +44,9 @@ use std::fmt;
 /// Whether a text is a JSON number mathematically equal to `number`.
 pub(crate) fn same_number(text: &str, number: &str) -> bool {
     let parsed = Document::parse(text.as_bytes().to_vec(), 1);
-    parsed.is_ok_and(|document| document.root().as_number() == Some(text) && number::same(text, number))
+    parsed.is_ok_and(|document| {
+        document.root().as_number() == Some(text) && number::same(text, number)
+    })
 }
 
 /// How many containers may stand around a value by default.

@@ -10,7 +10,11 @@ pub(super) fn same(one: Node<'_>, other: Node<'_>) -> bool {
         (Kind::Number, Kind::Number) => number::same(one.text(), other.text()),
         (Kind::String, Kind::String) => one.as_str() == other.as_str(),
         (Kind::Array, Kind::Array) => {
-            one.len() == other.len() && one.elements().zip(other.elements()).all(|(a, b)| same(a, b))
+            one.len() == other.len()
+                && one
+                    .elements()
+                    .zip(other.elements())
+                    .all(|(a, b)| same(a, b))
         }
         (Kind::Object, Kind::Object) => {
             one.len() == other.len()
@@ -45,7 +49,9 @@ impl Hash for ByValue<'_> {
         match node.kind() {
             Kind::Number => number::hash(node.text(), state),
             Kind::String => node.as_str().hash(state),
-            Kind::Array => node.elements().for_each(|element| Self(element).hash(state)),
+            Kind::Array => node
+                .elements()
+                .for_each(|element| Self(element).hash(state)),
             // The order of members does not matter, so their hashes are added up.
             Kind::Object => {
                 let seed = foldhash::quality::FixedState::default();

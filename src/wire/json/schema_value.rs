@@ -126,7 +126,8 @@ impl<'a> SchemaNode<'a, IndexedJson> for NodeRef<'a> {
 impl<'a> Object<'a, IndexedJson> for Node<'a> {
     type Node = NodeRef<'a>;
     type MemberName = Cow<'a, str>;
-    type MembersIter = Map<Members<'a>, fn((Cow<'a, str>, Node<'a>)) -> (Cow<'a, str>, NodeRef<'a>)>;
+    type MembersIter =
+        Map<Members<'a>, fn((Cow<'a, str>, Node<'a>)) -> (Cow<'a, str>, NodeRef<'a>)>;
 
     fn len(&self) -> usize {
         Node::len(*self)

@@ -223,7 +223,10 @@ mod tests {
         assert_eq!(kind(r#"\u12G4""#), Err(SyntaxErrorKind::MalformedEscape));
         assert_eq!(kind(r#"\uD800""#), Err(SyntaxErrorKind::LoneSurrogate));
         assert_eq!(kind(r#"\uDC00""#), Err(SyntaxErrorKind::LoneSurrogate));
-        assert_eq!(kind(r#"\uD800\u0041""#), Err(SyntaxErrorKind::LoneSurrogate));
+        assert_eq!(
+            kind(r#"\uD800\u0041""#),
+            Err(SyntaxErrorKind::LoneSurrogate)
+        );
         assert_eq!(kind(r#"\uD800\n""#), Err(SyntaxErrorKind::LoneSurrogate));
         assert_eq!(kind(r"\u12"), Err(SyntaxErrorKind::UnexpectedEnd));
         assert_eq!(kind(r"\"), Err(SyntaxErrorKind::UnexpectedEnd));

@@ -179,9 +179,15 @@ fn decode_errors_name_the_place_and_hide_the_value() {
         "/a~1b/1: invalid type: string, expected u8"
     );
     assert_eq!(error::<u8>("256"), "number out of range");
-    assert_eq!(error::<i64>("30.5"), "invalid type: number with a fraction, expected i64");
+    assert_eq!(
+        error::<i64>("30.5"),
+        "invalid type: number with a fraction, expected i64"
+    );
     assert_eq!(error::<f64>("1e400"), "number out of range");
-    assert_eq!(error::<(u8, u8)>("[1,2,3]"), "invalid length 3, expected fewer elements in array");
+    assert_eq!(
+        error::<(u8, u8)>("[1,2,3]"),
+        "invalid length 3, expected fewer elements in array"
+    );
     assert!(error::<Choice>(&format!("{:?}", "v".repeat(9999))).len() < 200);
 }
 
@@ -192,23 +198,40 @@ fn raw_values_keep_their_text() {
     assert_eq!(map["x"].get(), r#"{"n": 1.50e2, "s": "\/"}"#);
     let map: BTreeMap<String, RawJson> = from_node(document.root()).unwrap();
     assert_eq!(map["x"].get("n").unwrap().text(), "1.50e2");
-    assert_eq!(serde_json::to_string(&map).unwrap(), r#"{"x":{"n": 1.50e2, "s": "\/"}}"#);
+    assert_eq!(
+        serde_json::to_string(&map).unwrap(),
+        r#"{"x":{"n": 1.50e2, "s": "\/"}}"#
+    );
 }
 
 #[test]
 fn validates_numbers_exactly() {
     let valid = |schema: &str, instance: &str| {
         let schema = serde_json::from_str(schema).unwrap();
-        let validator = jsonschema::options_for::<IndexedJson>().build(&schema).unwrap();
+        let validator = jsonschema::options_for::<IndexedJson>()
+            .build(&schema)
+            .unwrap();
         validator.is_valid(NodeRef::Value(parse(instance).unwrap().root()))
     };
-    assert!(!valid(r#"{"type":"integer","maximum":9007199254740992}"#, "9007199254740993"));
+    assert!(!valid(
+        r#"{"type":"integer","maximum":9007199254740992}"#,
+        "9007199254740993"
+    ));
     assert!(!valid(r#"{"const":9007199254740993}"#, "9007199254740992"));
     assert!(valid(r#"{"multipleOf":0.01}"#, "19.99"));
     assert!(valid(r#"{"type":"integer"}"#, "30.0"));
     assert!(!valid(r#"{"type":"integer"}"#, "30.5"));
     assert!(valid(r#"{"enum":[1]}"#, "1.0"));
-    assert!(valid(r#"{"uniqueItems":true}"#, r#"[1,"1",[1],{"a":1},{"b":1},10]"#));
-    assert!(!valid(r#"{"uniqueItems":true}"#, r#"[{"a":1,"b":2},{"b":2.0,"a":1}]"#));
-    assert!(!valid(r#"{"propertyNames":{"maxLength":2}}"#, r#"{"abc":1}"#));
+    assert!(valid(
+        r#"{"uniqueItems":true}"#,
+        r#"[1,"1",[1],{"a":1},{"b":1},10]"#
+    ));
+    assert!(!valid(
+        r#"{"uniqueItems":true}"#,
+        r#"[{"a":1,"b":2},{"b":2.0,"a":1}]"#
+    ));
+    assert!(!valid(
+        r#"{"propertyNames":{"maxLength":2}}"#,
+        r#"{"abc":1}"#
+    ));
 }

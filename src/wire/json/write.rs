@@ -68,7 +68,11 @@ impl<'a> ObjectWriter<'a> {
         self.raw(name, &value.to_string())
     }
 
-    pub(crate) fn object(&mut self, name: &str, members: impl FnOnce(&mut ObjectWriter<'_>)) -> &mut Self {
+    pub(crate) fn object(
+        &mut self,
+        name: &str,
+        members: impl FnOnce(&mut ObjectWriter<'_>),
+    ) -> &mut Self {
         let mut inner = ObjectWriter::new(self.value(name));
         members(&mut inner);
         inner.end();
