@@ -25,9 +25,10 @@ use crate::layers::duplicate_keys::DuplicateKeys;
 use crate::layers::envelope::Envelopes;
 use crate::layers::mode::WithMode;
 use crate::layers::rescue::Rescue;
+use crate::layers::wait::Wait;
 use crate::layers::{
     CatchPanicLayer, DuplicateKeysLayer, EnvelopeLayer, EraseLayer, Erased, Mode, ModeLayer,
-    RescueLayer,
+    RescueLayer, WaitLayer,
 };
 #[cfg(feature = "http")]
 use crate::layers::{IngressLayer, OriginLayer, StreamableHttpLayer};
@@ -47,7 +48,8 @@ pub type OperationCore = CatchPanic<McpService>;
 pub type MessageCore<O> = WithMode<O>;
 
 /// What layers that see frames stand on.
-pub type FrameCore<M> = DuplicateKeys<Envelopes<Rescue<CatchPanic<LoadShed<ConcurrencyLimit<M>>>>>>;
+pub type FrameCore<M> =
+    DuplicateKeys<Envelopes<Rescue<CatchPanic<LoadShed<ConcurrencyLimit<Wait<M>>>>>>>;
 
 /// Collects what a server is made of; [`build`](Self::build) puts it together.
 ///
@@ -224,6 +226,8 @@ impl<M, O, F, H> Stack<M, O, F, H> {
             // Shedding stands directly over the limit it sheds for.
             .layer(LoadShedLayer::new())
             .layer(ConcurrencyLimitLayer::new(count(settings.limits.calls)))
+            // Limits among the layers below are waited for, not shed for.
+            .layer(WaitLayer::new())
             // The application's own, which see calls as clients make them.
             .layer(self.message_layers)
             // Above what sees operations, below what sees calls.
@@ -406,7 +410,7 @@ fn describe<M, O, F, H>(identity: &Implementation, mode: &Mode, limits: &Limits)
     );
     let _ = writeln!(
         out,
-        "messages: rescue, catch_panic, load_shed, concurrency_limit({}){} mode({}){} catch_panic, core",
+        "messages: rescue, catch_panic, load_shed, concurrency_limit({}), wait{} mode({}){} catch_panic, core",
         limits.calls,
         own("layer", type_name::<M>()),
         mode.name(),
@@ -447,6 +451,7 @@ impl<H> fmt::Debug for Gate<H> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::service::Operation;
 
     fn registry() -> Registry {
         Registry::builder().build().unwrap()
@@ -467,6 +472,24 @@ mod tests {
         assert_eq!(zero.unwrap_err().setting(), "calls");
         let host = Stack::new(registry()).allow_hosts(["a b"]).build();
         assert_eq!(host.unwrap_err().setting(), "allow_host");
+    }
+
+    /// The server sheds load beyond its own limit only.
+    #[tokio::test]
+    async fn limits_of_the_application_are_waited_for() {
+        let slow = Operation::new("slow").handler(|| async {
+            tokio::task::yield_now().await;
+            "done"
+        });
+        let registry = Registry::builder().operation(slow).build().unwrap();
+        let gate = Stack::new(registry)
+            .layer(ConcurrencyLimitLayer::new(1))
+            .build()
+            .unwrap();
+        let client = crate::testing::Client::modern(&gate);
+        let call = || client.call_tool("slow", "{}");
+        let (one, other) = tokio::join!(call(), call());
+        assert_eq!((one.text(), other.text()), ("done".into(), "done".into()));
     }
 
     #[test]

@@ -12,6 +12,7 @@ pub mod mode;
 pub mod origin;
 pub mod rescue;
 pub mod streamable_http;
+pub mod wait;
 
 pub use self::body::Body;
 pub use self::catch_panic::CatchPanicLayer;
@@ -23,3 +24,4 @@ pub use self::mode::{Mode, ModeLayer};
 pub use self::origin::OriginLayer;
 pub use self::rescue::RescueLayer;
 pub use self::streamable_http::StreamableHttpLayer;
+pub use self::wait::WaitLayer;
