@@ -270,6 +270,23 @@ async fn notifications_get_no_reply_and_refused_ones_no_id() {
     assert!(!body.contains("\"id\""), "{body}");
 }
 
+/// A limit below must not hold them back, so nothing below is asked.
+#[tokio::test]
+async fn what_only_the_transport_needs_to_know_goes_no_further() {
+    for (method, expected) in [
+        ("notifications/cancelled", false),
+        ("notifications/initialized", false),
+        ("notifications/x", true),
+    ] {
+        let text = format!(r#"{{"jsonrpc":"2.0","method":"{method}"}}"#);
+        let (status, body, version) = send(posted(&text, &[])).await;
+        assert_eq!((status, &*body), (202, ""), "{method}");
+        assert_eq!(version.is_some(), expected, "{method}");
+    }
+    let request = r#"{"jsonrpc":"2.0","id":1,"method":"notifications/cancelled"}"#;
+    assert!(send(posted(request, &[])).await.2.is_some());
+}
+
 /// Contract: P-17, P-92, S-092.
 #[tokio::test]
 async fn what_is_no_message_is_an_invalid_request() {
