@@ -143,19 +143,13 @@ impl<S: Service<Envelope, Response = Reply>> Service<Envelope> for WithMode<S> {
         };
         let ask = Ask {
             shown,
+            named: plain::is_named(&envelope),
             plain: Arc::clone(&self.plain),
             features: envelope.features(),
         };
-        match plain::turn(shown, envelope) {
-            Ok(envelope) => {
-                let inner = self.inner.call(envelope);
-                ResponseFuture {
-                    kind: Kind::Shown { inner, ask },
-                }
-            }
-            Err(reply) => ResponseFuture {
-                kind: Kind::Refused { reply: Some(reply) },
-            },
+        let inner = self.inner.call(plain::turn(shown, envelope));
+        ResponseFuture {
+            kind: Kind::Shown { inner, ask },
         }
     }
 }
@@ -170,6 +164,8 @@ enum Shown {
 /// What is needed to show the core's answer.
 struct Ask {
     shown: Shown,
+    /// Whether the client named a tool.
+    named: bool,
     plain: Arc<Plain>,
     features: crate::wire::Features,
 }
@@ -178,7 +174,7 @@ impl Ask {
     fn show(&self, reply: Reply) -> Reply {
         match self.shown {
             Shown::List => self.plain.show_list(reply, self.features),
-            Shown::Call => plain::show_call(reply, self.features),
+            Shown::Call => plain::show_call(reply, self.named, self.features),
         }
     }
 }
@@ -196,7 +192,6 @@ pin_project! {
     enum Kind<F> {
         Untouched { #[pin] inner: F },
         Shown { #[pin] inner: F, ask: Ask },
-        Refused { reply: Option<Reply> },
     }
 }
 
@@ -213,11 +208,33 @@ where
                 let reply = ready!(inner.poll(cx))?;
                 Poll::Ready(Ok(ask.show(reply)))
             }
-            KindProjected::Refused { reply } => {
-                Poll::Ready(Ok(reply.take().unwrap_or_else(Reply::accepted)))
-            }
         }
     }
 }
 
 opaque_debug!(ResponseFuture<F>);
+
+#[cfg(test)]
+mod tests {
+    use tower::ServiceExt as _;
+
+    use super::*;
+    use crate::service::{McpService, Operation, Registry, RegistryBuilder};
+    use crate::wire::ProtocolVersion;
+
+    async fn nameless_call(registry: RegistryBuilder) -> i32 {
+        let core = McpService::builder(registry.build().unwrap()).build();
+        let stack = ModeLayer::new(Mode::Plain).layer(core.unwrap());
+        let call = Envelope::new(Method::TOOLS_CALL, ProtocolVersion::July2026).id(1);
+        let reply = stack.oneshot(call).await.unwrap();
+        reply.error().unwrap().code()
+    }
+
+    /// Contract: P-16.
+    #[tokio::test]
+    async fn that_there_are_no_tools_comes_before_what_is_wrong_with_a_call() {
+        assert_eq!(nameless_call(Registry::builder()).await, -32601);
+        let some = Registry::builder().operation(Operation::new("hi").handler(|| async {}));
+        assert_eq!(nameless_call(some).await, -32602);
+    }
+}

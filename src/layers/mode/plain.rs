@@ -6,7 +6,7 @@ use arc_swap::ArcSwapOption;
 use bytes::Bytes;
 
 use crate::service::{CacheHint, Envelope, Invoked, OperationPage, Outcome, Reply, Shape, Target};
-use crate::wire::json::{Kind, ObjectWriter};
+use crate::wire::json::{Kind, ObjectWriter, RawJson};
 use crate::wire::{Error, Features, Method, ProtocolVersion};
 
 use super::Shown;
@@ -24,39 +24,46 @@ struct EncodedPage {
     members: Bytes,
 }
 
-/// Turns what the client sent into what the core understands.
-pub(super) fn turn(shown: Shown, envelope: Envelope) -> Result<Envelope, Reply> {
+/// Turns what the client sent into what the core understands. That a call names no tool is found by
+/// the core, after it has found that there are tools.
+pub(super) fn turn(shown: Shown, envelope: Envelope) -> Envelope {
     match shown {
         Shown::List => {
             let cursor = envelope.param("cursor");
             let target = Target::Page { cursor, most: PAGE };
-            Ok(envelope.retarget(Method::BROWSE, target))
+            envelope.retarget(Method::BROWSE, target)
         }
         Shown::Call => {
-            let name = envelope
-                .param("name")
-                .filter(|name| name.node().kind() == Kind::String);
-            let Some(name) = name else {
-                return Err(Error::invalid_params("name must be a string").into());
-            };
             let target = Target::Operation {
-                name,
+                name: envelope.param("name").unwrap_or_else(no_name),
                 arguments: envelope.param("arguments"),
                 native: true,
             };
-            Ok(envelope.retarget(Method::INVOKE, target))
+            envelope.retarget(Method::INVOKE, target)
         }
     }
 }
 
+/// Whether a call names a tool, be there such a tool or not.
+pub(super) fn is_named(envelope: &Envelope) -> bool {
+    envelope
+        .param("name")
+        .is_some_and(|name| name.node().kind() == Kind::String)
+}
+
+fn no_name() -> RawJson {
+    RawJson::parse("null").unwrap_or_else(|_| unreachable!("null is JSON"))
+}
+
 /// Shows how an operation ended.
-pub(super) fn show_call(reply: Reply, features: Features) -> Reply {
+pub(super) fn show_call(reply: Reply, named: bool, features: Features) -> Reply {
     match reply.outcome {
         Outcome::Invoked(invoked) => match protocol_error(&invoked, features) {
             Some(error) => error.into(),
             None => Reply::tool(invoked, Shape::Plain, features),
         },
-        Outcome::UnknownOperation => Error::invalid_params("unknown tool").into(),
+        Outcome::UnknownOperation if named => Error::invalid_params("unknown tool").into(),
+        Outcome::UnknownOperation => Error::invalid_params("name must be a string").into(),
         _ => reply,
     }
 }
