@@ -7,7 +7,8 @@
 //! The connection is one session, so a client may open with the handshake of the legacy era, speak
 //! the modern one, or do both. While a handshake is under way other calls wait for it.
 //!
-//! When the client closes its side, calls under way get a few seconds to finish.
+//! When the client closes its side, calls under way get a few seconds to finish and to be read. What
+//! does not let itself be ended by then is left alone.
 
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
@@ -15,8 +16,9 @@ use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _, BufWriter};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 use tokio::task::{JoinHandle, JoinSet};
+use tokio::time::{Duration, Instant, timeout_at};
 use tower::ServiceExt as _;
 use tracing::Instrument as _;
 
@@ -83,11 +85,9 @@ where
     /// What reading or writing reports.
     pub async fn run(self) -> io::Result<()> {
         let (queue, messages) = mpsc::channel(OUTGOING);
-        #[expect(
-            clippy::disallowed_methods,
-            reason = "awaited below, and it ends with its queue"
-        )]
-        let writing = tokio::spawn(write(self.writer, messages));
+        let (finish, finishing) = oneshot::channel();
+        #[expect(clippy::disallowed_methods, reason = "awaited below, or aborted")]
+        let mut writing = tokio::spawn(write(self.writer, messages, finishing));
         let mut connection = Connection {
             stack: self.stack,
             session: Session::new(),
@@ -100,11 +100,18 @@ where
         };
         let mut lines = Lines::new(self.reader, self.limits.message());
         let served = connection.serve(&mut lines, &writing).await;
-        connection.drain().await;
+        let end = Instant::now() + millis(self.limits.eof_drain_ms);
+        connection.drain(end).await;
         drop(connection);
-        let written = writing
-            .await
-            .unwrap_or_else(|panic| Err(io::Error::other(panic)));
+        drop(finish);
+        let written = match timeout_at(end.max(Instant::now() + GRACE), &mut writing).await {
+            Ok(written) => written.unwrap_or_else(|panic| Err(io::Error::other(panic))),
+            Err(_) => {
+                tracing::debug!(target: "portcullis::stdio", "the client reads no more");
+                writing.abort();
+                Ok(())
+            }
+        };
         served.and(written)
     }
 }
@@ -286,17 +293,21 @@ impl Connection {
     }
 
     /// Lets calls under way finish, for a while.
-    async fn drain(&mut self) {
-        let patience = millis(self.limits.eof_drain_ms);
+    async fn drain(&mut self, end: Instant) {
         let finish = async {
             self.start_parked();
             while self.running.join_next().await.is_some() {
                 self.start_parked();
             }
         };
-        if tokio::time::timeout(patience, finish).await.is_err() {
-            lock(&self.calls).by_id.values().for_each(CallLink::cancel);
-            self.running.shutdown().await;
+        if timeout_at(end, finish).await.is_ok() {
+            return;
+        }
+        lock(&self.calls).by_id.values().for_each(CallLink::cancel);
+        self.running.abort_all();
+        let ended = async { while self.running.join_next().await.is_some() {} };
+        if tokio::time::timeout(GRACE, ended).await.is_err() {
+            tracing::warn!(target: "portcullis::stdio", "a call blocks its thread and is left behind");
         }
     }
 }
@@ -347,13 +358,24 @@ fn is_handshake(frame: &Frame) -> bool {
         && frame.params().is_some_and(Node::is_object)
 }
 
-/// Writes messages, each on a line of its own, until no one can send one any more.
+/// Writes messages, each on a line of its own, until all are written and it is told that no more
+/// count: somebody who could send one may never let go of the queue.
 async fn write<W: AsyncWrite + Unpin>(
     writer: W,
     mut messages: mpsc::Receiver<Payload>,
+    mut finishing: oneshot::Receiver<()>,
 ) -> io::Result<()> {
     let mut writer = BufWriter::with_capacity(WRITE_BUFFER, writer);
-    while let Some(message) = messages.recv().await {
+    loop {
+        let message = tokio::select! {
+            biased;
+            message = messages.recv() => message,
+            _ = &mut finishing, if !messages.is_closed() => {
+                messages.close();
+                continue;
+            }
+        };
+        let Some(message) = message else { break };
         for piece in message.pieces() {
             writer.write_all(piece).await?;
         }
@@ -378,6 +400,8 @@ impl<R, W> fmt::Debug for Stdio<R, W> {
     }
 }
 
+/// What calls that were aborted get to let go of what they hold.
+const GRACE: Duration = Duration::from_millis(500);
 /// Messages that wait for the writer.
 const OUTGOING: usize = 64;
 const WRITE_BUFFER: usize = 64 * 1024;
