@@ -181,13 +181,13 @@ impl Connection {
             }
         };
         match frame.kind() {
-            FrameKind::Request => self.receive_request(frame).await,
+            FrameKind::Request if frame.id().is_some() => self.receive_request(frame).await,
             FrameKind::Notification => self.receive_notification(frame),
             FrameKind::Response => {
                 tracing::debug!(target: "portcullis::stdio", "a response nobody asked for");
             }
             // The stack says what is wrong with it.
-            FrameKind::Other => self.start(frame, None),
+            FrameKind::Request | FrameKind::Other => self.receive_malformed(frame).await,
         }
     }
 
@@ -215,6 +215,18 @@ impl Connection {
         self.parked.push_back(frame);
     }
 
+    /// What is no request has no place among the calls, so there is a bound for what is under way
+    /// altogether.
+    async fn receive_malformed(&mut self, frame: Frame) {
+        if self.is_crowded() {
+            let error = Error::refused(Refusal::Overloaded);
+            return self
+                .send(Outbound::error(frame.id().as_ref(), &error, None))
+                .await;
+        }
+        self.start(frame, None);
+    }
+
     /// Notifications are never answered. A cancellation does not wait for the stack; others go
     /// through it, unless there are so many of them that they only keep it busy.
     fn receive_notification(&mut self, frame: Frame) {
@@ -223,7 +235,7 @@ impl Connection {
             _ => return tracing::debug!(target: "portcullis::stdio", "a malformed notification"),
         };
         if call.method != Method::CANCELLED {
-            if self.running.len() < count(self.limits.connection_calls + self.limits.parked_calls) {
+            if !self.is_crowded() {
                 self.start(frame, None);
             }
             return;
@@ -241,6 +253,11 @@ impl Connection {
                 link.cancel();
             }
         }
+    }
+
+    /// Whether so much is under way that only calls are taken on.
+    fn is_crowded(&self) -> bool {
+        self.running.len() >= count(self.limits.connection_calls + self.limits.parked_calls)
     }
 
     fn may_start(&self) -> bool {
