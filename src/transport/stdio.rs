@@ -194,10 +194,7 @@ impl Connection {
     /// Starts a request, or parks it, or refuses it.
     async fn receive_request(&mut self, frame: Frame) {
         let id = frame.id();
-        if id
-            .as_ref()
-            .is_some_and(|id| lock(&self.calls).by_id.contains_key(id))
-        {
+        if id.as_ref().is_some_and(|id| self.is_taken(id)) {
             let error = Error::invalid_request("a request with this id is under way");
             return self.send(Outbound::error(id.as_ref(), &error, None)).await;
         }
@@ -253,6 +250,15 @@ impl Connection {
                 link.cancel();
             }
         }
+    }
+
+    /// Whether a request with this id has not been answered yet.
+    fn is_taken(&self, id: &RequestId) -> bool {
+        lock(&self.calls).by_id.contains_key(id)
+            || self
+                .parked
+                .iter()
+                .any(|parked| parked.id().as_ref() == Some(id))
     }
 
     /// Whether so much is under way that only calls are taken on.
