@@ -3,6 +3,7 @@
 
 mod http;
 mod malformed;
+mod stdio;
 mod support;
 mod tower_contract;
 mod transcripts;

@@ -1,0 +1,1 @@
+//! Nothing but messages is written to the output.
