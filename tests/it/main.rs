@@ -3,6 +3,7 @@
 
 mod http;
 mod malformed;
+mod panics;
 mod stdio;
 mod support;
 mod tower_contract;

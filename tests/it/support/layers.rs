@@ -205,3 +205,41 @@ where
         Box::pin(async { call.await.map_err(Into::into) })
     }
 }
+
+/// Panics at messages that say so.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Fragile<S = ()> {
+    inner: S,
+}
+
+impl Fragile {
+    pub(crate) fn layer() -> Self {
+        Self { inner: () }
+    }
+}
+
+impl<S> Layer<S> for Fragile {
+    type Service = Fragile<S>;
+
+    fn layer(&self, inner: S) -> Fragile<S> {
+        Fragile { inner }
+    }
+}
+
+impl<S: Service<R>, R: std::fmt::Debug> Service<R> for Fragile<S> {
+    type Response = S::Response;
+    type Error = S::Error;
+    type Future = S::Future;
+
+    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), S::Error>> {
+        self.inner.poll_ready(cx)
+    }
+
+    fn call(&mut self, request: R) -> S::Future {
+        assert!(
+            !format!("{request:?}").contains("panic"),
+            "about to tell tok-42"
+        );
+        self.inner.call(request)
+    }
+}

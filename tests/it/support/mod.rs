@@ -2,6 +2,7 @@
 //! small registry with watchers.
 
 pub(crate) mod client;
+pub(crate) mod example;
 pub(crate) mod http1;
 pub(crate) mod http2;
 pub(crate) mod layers;
