@@ -4,7 +4,7 @@ use std::io;
 
 use portcullis::service::Failure;
 use portcullis::service::handler::{Args, Structured};
-use portcullis::{Operation, Prompt, Registry, Resource, Stack};
+use portcullis::{Mode, Operation, Prompt, Registry, Resource, Stack};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tokio::net::TcpListener;

@@ -8,6 +8,7 @@ pub mod testing;
 pub mod transport;
 pub mod wire;
 
+pub use self::layers::Mode;
 pub use self::service::{
     ConfigError, Limits, Operation, Prompt, Registry, Resource, ResourceTemplate,
 };

@@ -56,6 +56,13 @@ impl Core {
                 object.raw(capability.name(), "{}");
             }
         }
+        if !self.extensions.is_empty() {
+            object.object("extensions", |extensions| {
+                for (id, settings) in &self.extensions {
+                    extensions.raw(id, settings);
+                }
+            });
+        }
         object.end();
     }
 }
