@@ -94,6 +94,10 @@ pub struct ModeLayer {
 
 impl ModeLayer {
     /// Shows operations in this mode.
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "a mode carries settings that the layer takes over"
+    )]
     pub fn new(mode: Mode) -> Self {
         let Mode::Plain = mode;
         Self {

@@ -93,10 +93,11 @@ impl Plain {
         };
         let slot = &self.encoded[features.version() as usize];
         let start = page.range.start;
-        if let Some(known) = &*slot.load() {
-            if known.stamp == stamp && known.start == start {
-                return Reply::cacheable(known.members.clone(), CacheHint::NONE);
-            }
+        if let Some(known) = &*slot.load()
+            && known.stamp == stamp
+            && known.start == start
+        {
+            return Reply::cacheable(known.members.clone(), CacheHint::NONE);
         }
         let members = Bytes::from(encode(&page, features));
         slot.store(Some(Arc::new(EncodedPage {
@@ -112,7 +113,7 @@ fn encode(page: &OperationPage, features: Features) -> Vec<u8> {
     let mut out = Vec::new();
     let mut object = ObjectWriter::members(&mut out);
     object.array("tools", &page.tools[page.range.clone()], |out, tool| {
-        tool.push(out, features)
+        tool.push(out, features);
     });
     object.optional_string("nextCursor", page.next.as_deref());
     out
