@@ -65,6 +65,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         .build()?;
     let gate = Stack::new(registry)
         .identity("calculator", "1.0.0")
+        .mode(Mode::Plain)
         .build()?;
 
     if std::env::args().any(|argument| argument == "--stdio") {

@@ -172,7 +172,7 @@ impl Client {
             }
         };
         stream = stream.or_else(|| link.take_stream());
-        while let Some(Ok(message)) = stream.as_mut().map(|stream| stream.try_recv()) {
+        while let Some(Ok(message)) = stream.as_mut().map(tokio::sync::mpsc::Receiver::try_recv) {
             messages.push(message.into_bytes());
         }
         cancel.disarm();

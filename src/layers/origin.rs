@@ -232,10 +232,10 @@ impl Rules {
         if host.is_none() && uri.authority().is_none() {
             return Err(Rejection::HostMissing);
         }
-        if let Some(authority) = uri.authority() {
-            if !self.allows_host(authority) {
-                return Err(Rejection::HostRefused);
-            }
+        if let Some(authority) = uri.authority()
+            && !self.allows_host(authority)
+        {
+            return Err(Rejection::HostRefused);
         }
         if let Some(host) = host {
             let authority = host

@@ -179,7 +179,7 @@ impl RegistryBuilder {
                 "both registries give the same type of state",
             ));
         }
-        self.state.extend(other.state);
+        self.state.extend(&other.state);
         self.rules.states.extend(other.rules.states);
         self.rules.any_name |= other.rules.any_name;
         self

@@ -358,7 +358,7 @@ impl Annotations {
         let mut object = ObjectWriter::new(out);
         if !self.audience.is_empty() {
             object.array("audience", &self.audience, |out, role| {
-                push_str(out, role.name())
+                push_str(out, role.name());
             });
         }
         object.optional_raw("priority", self.priority.as_deref());

@@ -2,7 +2,7 @@
 
 use super::content::Annotations;
 use super::icon::{Icon, push_icons};
-use super::json::{ObjectWriter, RawJson};
+use super::json::{Node, ObjectWriter, RawJson};
 use super::version::{Features, StructuredContent};
 
 /// A tool as lists show it.
@@ -257,6 +257,6 @@ fn push_meta(object: &mut ObjectWriter<'_>, meta: Option<&RawJson>, features: Fe
 }
 
 fn is_schema_of_objects(schema: &RawJson) -> bool {
-    let kind = schema.node().get("type").and_then(|node| node.as_str());
+    let kind = schema.node().get("type").and_then(Node::as_str);
     kind.is_some_and(|kind| kind == "object")
 }

@@ -98,7 +98,7 @@ impl Error {
     pub fn not_offered(capability: Capability) -> Self {
         let name = capability.name();
         Self::new(Self::METHOD_NOT_FOUND, format!("{name} are not offered")).data_object(|data| {
-            _ = data.string("reason", &format!("{name} capability not offered"))
+            _ = data.string("reason", &format!("{name} capability not offered"));
         })
     }
 

@@ -116,7 +116,7 @@ fn is_json_type(value: &str) -> bool {
     let is_json = parts
         .next()
         .is_some_and(|kind| kind.eq_ignore_ascii_case("application/json"));
-    is_json && parts.all(|parameter| is_harmless(parameter))
+    is_json && parts.all(is_harmless)
 }
 
 /// Parameters mean nothing for JSON, except that a character set other than UTF-8 would be a lie.

@@ -59,7 +59,7 @@ fn encode(page: &OperationPage, push: impl Fn(&mut Vec<u8>, &Arc<ToolDefinition>
     let mut out = Vec::new();
     let mut object = ObjectWriter::members(&mut out);
     object.array("tools", &page.tools[page.range.clone()], |out, tool| {
-        push(out, tool)
+        push(out, tool);
     });
     object.optional_string("nextCursor", page.next.as_deref());
     out

@@ -126,7 +126,7 @@ async fn compact_envelopes_are_strict_and_arguments_are_the_operations_own() {
         r#"{"name":"mirror","arguments":{"a":1},"extra":true}"#,
         r#"{"Name":"mirror"}"#,
         r#"{"name":7}"#,
-        r#"{}"#,
+        r"{}",
         r#"{"name":"mirror","arguments":"[]"}"#,
         r#"{"name":"mirror","arguments":[]}"#,
     ] {

@@ -30,10 +30,10 @@ impl Wrappers {
     /// The output schema to publish; none for an operation that declares none.
     pub(super) fn prepare(&self, tool: &Arc<ToolDefinition>) -> Result<Option<RawJson>, Error> {
         let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = made.get(tool.name.as_str()) {
-            if Arc::ptr_eq(&known.tool, tool) {
-                return known.wrapped.clone();
-            }
+        if let Some(known) = made.get(tool.name.as_str())
+            && Arc::ptr_eq(&known.tool, tool)
+        {
+            return known.wrapped.clone();
         }
         let wrapped = tool
             .output_schema

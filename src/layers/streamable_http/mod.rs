@@ -131,6 +131,10 @@ where
 }
 
 /// The rules for the head, in the order of the module docs.
+#[expect(
+    clippy::result_large_err,
+    reason = "the refusal is the response, made once and sent as it is"
+)]
 fn verify(parts: &Parts) -> Result<Accepted, Response<Body>> {
     if parts.method != Method::POST {
         return Err(method_not_allowed("POST"));

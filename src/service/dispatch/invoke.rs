@@ -43,10 +43,9 @@ impl Core {
         };
         if let (true, true, Some(declared)) =
             (native, envelope.features().is_modern(), &envelope.declared)
+            && let Err(error) = operation.headers.verify(&**declared, arguments.node())
         {
-            if let Err(error) = operation.headers.verify(&**declared, arguments.node()) {
-                return Answer::now(error);
-            }
+            return Answer::now(error);
         }
         let missing = operation
             .needs

@@ -85,7 +85,7 @@ impl Core {
             let mut out = Vec::new();
             let mut object = ObjectWriter::members(&mut out);
             object.array(list.name, &items[range.clone()], |out, item| {
-                push(item, out, features)
+                push(item, out, features);
             });
             object.optional_string("nextCursor", next.as_deref());
             out

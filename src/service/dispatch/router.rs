@@ -15,10 +15,10 @@ impl Core {
         if !method.exists_for(envelope.features()) {
             return Answer::now(Error::method_not_found());
         }
-        if let Some(capability) = method.capability() {
-            if !self.offers(capability) {
-                return Answer::now(Error::not_offered(capability));
-            }
+        if let Some(capability) = method.capability()
+            && !self.offers(capability)
+        {
+            return Answer::now(Error::not_offered(capability));
         }
         match *method {
             Method::PING => Answer::now(Reply::result("")),

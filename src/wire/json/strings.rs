@@ -79,14 +79,18 @@ pub(super) fn fingerprint(name: &[u8]) -> u32 {
 /// bytes. The lowest set bit is exact; those above it may be spurious.
 fn special_bytes(eight: &[u8]) -> u64 {
     let x = word(eight);
-    let quote = x ^ (LOW * b'"' as u64);
-    let backslash = x ^ (LOW * b'\\' as u64);
+    let quote = x ^ (LOW * u64::from(b'"'));
+    let backslash = x ^ (LOW * u64::from(b'\\'));
     let zero = |v: u64| v.wrapping_sub(LOW) & !v;
     let control = x.wrapping_sub(LOW * 0x20) & !x;
     (zero(quote) | zero(backslash) | control) & HIGH
 }
 
 /// Moves over plain bytes with `memchr`, and checks them for control characters in bulk.
+#[expect(
+    clippy::needless_bitwise_bool,
+    reason = "without branches the compiler uses vector instructions"
+)]
 fn end_of_run(bytes: &[u8], from: usize) -> Result<usize, SyntaxError> {
     let rest = &bytes[from..];
     let length = memchr::memchr2(b'"', b'\\', rest).unwrap_or(rest.len());
