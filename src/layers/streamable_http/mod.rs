@@ -54,6 +54,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use http::header::HeaderName;
 use http::request::Parts;
 use http::{Method, Request, Response, StatusCode};
 use tower::{Layer, Service};
@@ -160,7 +161,14 @@ fn inbound(frame: Frame, parts: Parts, accepted: Accepted) -> Inbound {
 
 impl Declared for Parts {
     fn field(&self, name: &str) -> Field<'_> {
-        let mut values = self.headers.get_all(name).iter();
+        // Names that are known need not be parsed.
+        let mut values = match name {
+            "mcp-protocol-version" => self.headers.get_all(VERSION),
+            "mcp-method" => self.headers.get_all(METHOD),
+            "mcp-name" => self.headers.get_all(NAME),
+            name => self.headers.get_all(name),
+        }
+        .iter();
         match (values.next(), values.next()) {
             (None, _) => Field::Absent,
             (Some(value), None) => Field::One(value.as_bytes()),
@@ -168,6 +176,10 @@ impl Declared for Parts {
         }
     }
 }
+
+const VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
+const METHOD: HeaderName = HeaderName::from_static("mcp-method");
+const NAME: HeaderName = HeaderName::from_static("mcp-name");
 
 #[cfg(test)]
 mod tests;
