@@ -10,7 +10,7 @@
 //! use portcullis::service::Failure;
 //! use portcullis::service::handler::{Args, Structured};
 //! use portcullis::testing::Client;
-//! use portcullis::{Operation, Registry, Stack};
+//! use portcullis::{Mode, Operation, Registry, Stack};
 //! use schemars::JsonSchema;
 //! use serde::{Deserialize, Serialize};
 //!
@@ -30,7 +30,10 @@
 //! let registry = Registry::builder()
 //!     .operation(Operation::new("add").describe("Add two integers").handler(add))
 //!     .build()?;
-//! let gate = Stack::new(registry).identity("calculator", "1.0.0").build()?;
+//! let gate = Stack::new(registry)
+//!     .identity("calculator", "1.0.0")
+//!     .mode(Mode::Plain)
+//!     .build()?;
 //!
 //! // What a server does with the gate is one of
 //! //     axum::Router::new().route_service("/mcp", gate.http())
@@ -67,8 +70,11 @@
 //!    ▼  message plane: Envelope to Reply
 //!  rescue             what fails below becomes a reply
 //!  catch_panic        a panic ends one call, not the others
+//!  trace              a span for each call
 //!  load_shed, concurrency_limit     tower's own
 //!  [layer]            yours: sees calls as clients make them
+//!  preflight          an answer that is too large becomes one that is not
+//!  apps               the Apps shell, if one is mounted
 //!  mode               how operations are shown as tools
 //!  [operation_layer]  yours: sees operations, whatever they are shown as
 //!  catch_panic        once more, directly over the handlers

@@ -16,7 +16,7 @@ const ROOMS: &[&str] = &["wire", "service", "layers", "transport", "stack testin
 const SERVICE: &[&str] = &[
     "config limits",
     "context",
-    "handler schema catalog secret pager refusal plane param_headers",
+    "apps catalog handler pager param_headers plane refusal schema search secret",
     "operation resources prompts",
     "registry",
     "dispatch",
@@ -297,10 +297,8 @@ fn tree<'a>(mut text: &'a str, base: &str, found: &mut Vec<String>) -> &'a str {
             .find(|c: char| !c.is_alphanumeric() && c != '_')
             .unwrap_or(text.len());
         if !matches!(&text[..end], "" | "self") {
-            path = [&path, &text[..end]]
-                .join("::")
-                .trim_start_matches("::")
-                .to_owned();
+            path.push_str(if path.is_empty() { "" } else { "::" });
+            path.push_str(&text[..end]);
         }
         match text[end..].strip_prefix("::") {
             Some(rest) => text = rest,
