@@ -131,3 +131,8 @@ pub use self::service::{
 pub use self::stack::{FrameCore, Gate, MessageCore, OperationCore, Stack};
 #[cfg(feature = "http")]
 pub use self::transport::{Http, serve};
+
+/// The README's code, as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}
