@@ -13,7 +13,11 @@ use tower::Service as _;
 
 /// Calls the service with a scenario's body and headers, and prints the median and the best time of
 /// a call in nanoseconds, and the length of its answer.
-pub(crate) async fn measure(gate: &Gate, directory: &str, scenario: &str) -> Result<(), Box<dyn Error>> {
+pub(crate) async fn measure(
+    gate: &Gate,
+    directory: &str,
+    scenario: &str,
+) -> Result<(), Box<dyn Error>> {
     let body = Bytes::from(fs::read(format!("{directory}/{scenario}.body"))?);
     let mut headers = vec![(
         http::header::HOST,
