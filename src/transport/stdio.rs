@@ -10,12 +10,13 @@
 //! When the client closes its side, calls under way get a few seconds to finish.
 
 use std::collections::{HashMap, VecDeque};
+use std::convert::Infallible;
 use std::fmt;
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _, BufWriter};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 use tokio::task::{JoinHandle, JoinSet};
 use tower::ServiceExt as _;
 use tracing::Instrument as _;
@@ -83,11 +84,9 @@ where
     /// What reading or writing reports.
     pub async fn run(self) -> io::Result<()> {
         let (queue, messages) = mpsc::channel(OUTGOING);
-        #[expect(
-            clippy::disallowed_methods,
-            reason = "awaited below, and it ends with its queue"
-        )]
-        let writing = tokio::spawn(write(self.writer, messages));
+        let (end, ended) = oneshot::channel();
+        #[expect(clippy::disallowed_methods, reason = "awaited below, and told to end")]
+        let writing = tokio::spawn(write(self.writer, messages, ended));
         let mut connection = Connection {
             stack: self.stack,
             session: Session::new(),
@@ -102,6 +101,8 @@ where
         let served = connection.serve(&mut lines, &writing).await;
         connection.drain().await;
         drop(connection);
+        // A context may outlive its call, and its way to the queue with it.
+        drop(end);
         let written = writing
             .await
             .unwrap_or_else(|panic| Err(io::Error::other(panic)));
@@ -347,13 +348,24 @@ fn is_handshake(frame: &Frame) -> bool {
         && frame.params().is_some_and(Node::is_object)
 }
 
-/// Writes messages, each on a line of its own, until no one can send one any more.
+/// Writes messages, each on a line of its own, until the connection has ended and what was sent
+/// before is written.
 async fn write<W: AsyncWrite + Unpin>(
     writer: W,
     mut messages: mpsc::Receiver<Payload>,
+    mut ended: oneshot::Receiver<Infallible>,
 ) -> io::Result<()> {
     let mut writer = BufWriter::with_capacity(WRITE_BUFFER, writer);
-    while let Some(message) = messages.recv().await {
+    loop {
+        let message = tokio::select! {
+            biased;
+            message = messages.recv() => message,
+            _ = &mut ended, if !messages.is_closed() => {
+                messages.close();
+                continue;
+            }
+        };
+        let Some(message) = message else { break };
         for piece in message.pieces() {
             writer.write_all(piece).await?;
         }
@@ -383,3 +395,42 @@ const OUTGOING: usize = 64;
 const WRITE_BUFFER: usize = 64 * 1024;
 /// What the members of a modern request's `_meta` begin with.
 const MODERN: &str = "io.modelcontextprotocol/protocolVersion";
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::AsyncReadExt as _;
+    use tokio::time::{Duration, timeout};
+    use tower::{BoxError, Layer as _, service_fn};
+
+    use crate::layers::EraseLayer;
+
+    use super::*;
+
+    /// A blocked thread holds on to its context like this.
+    ///
+    /// Contract: case S01.
+    #[tokio::test(start_paused = true)]
+    async fn ends_although_a_context_outlives_its_call() {
+        let kept = Arc::new(Mutex::new(Vec::new()));
+        let keep = Arc::clone(&kept);
+        let stack = EraseLayer::new().layer(service_fn(move |inbound: Inbound| {
+            keep.lock().unwrap().push(inbound.link.outlet());
+            std::future::pending::<Result<Outbound, BoxError>>()
+        }));
+        let (mut client, server) = tokio::io::duplex(1024);
+        let (reader, writer) = tokio::io::split(server);
+        let served = Stdio::new(stack, Limits::default()).streams(reader, writer);
+
+        client.write_all(b"nonsense\n").await.unwrap();
+        let request = br#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
+        client.write_all(request).await.unwrap();
+        client.shutdown().await.unwrap();
+        let ended = timeout(Duration::from_secs(3600), served.run()).await;
+        assert!(ended.is_ok_and(|served| served.is_ok()));
+        assert_eq!(kept.lock().unwrap().len(), 1, "the call ran");
+        let mut written = String::new();
+        client.read_to_string(&mut written).await.unwrap();
+        assert!(written.contains("-32700"), "{written}");
+        assert_eq!(written.lines().count(), 1, "what was sent is written");
+    }
+}
