@@ -103,9 +103,12 @@ where
         drop(connection);
         // A context may outlive its call, and its way to the queue with it.
         drop(end);
-        let written = writing
-            .await
-            .unwrap_or_else(|panic| Err(io::Error::other(panic)));
+        // A client that takes nothing any more cannot keep this from ending.
+        let written = match tokio::time::timeout(millis(self.limits.write_stall_ms), writing).await
+        {
+            Ok(ended) => ended.unwrap_or_else(|panic| Err(io::Error::other(panic))),
+            Err(_) => Err(io::ErrorKind::TimedOut.into()),
+        };
         served.and(written)
     }
 }

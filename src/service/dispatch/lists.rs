@@ -128,6 +128,10 @@ impl Core {
         ));
         Answer::Later(Box::pin(async move {
             match run.await {
+                Ok(contents) if contents.is_empty() => {
+                    tracing::error!(target: "portcullis::core", uri, "a reader gave no contents");
+                    Reply::refused(Refusal::Internal)
+                }
                 Ok(contents) => {
                     let members = resources::encode(contents, &uri, &definition, features);
                     Reply::cacheable(members, CacheHint::NONE)
