@@ -92,8 +92,8 @@ fn end_of_run(bytes: &[u8], from: usize) -> usize {
     let length = memchr::memchr2(b'"', b'\\', rest).unwrap_or(rest.len());
     let mut at = from;
     for block in rest[..length].chunks(64) {
-        // A fold without an early exit is what the compiler turns into vector instructions.
-        if block.iter().fold(false, |found, b| found | (*b < 0x20)) {
+        // The smallest of a block is found with vector instructions.
+        if block.iter().min().is_some_and(|least| *least < 0x20) {
             return at + block.iter().take_while(|b| **b >= 0x20).count();
         }
         at += block.len();
