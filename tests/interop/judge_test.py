@@ -45,11 +45,11 @@ class Clients(unittest.TestCase):
 
 
 class Suite(unittest.TestCase):
-    def test_passing_and_informing_checks_are_fine(self):
-        self.assertEqual(verdict({}, ("a", "SUCCESS"), ("b", "INFO")), [])
+    def test_passing_checks_and_traces_are_fine(self):
+        self.assertEqual(verdict({}, ("a", "SUCCESS"), ("outgoing-request", "INFO")), [])
 
-    def test_failures_warnings_and_skips_need_a_line(self):
-        for status in ("FAILURE", "WARNING", "SKIPPED"):
+    def test_whatever_is_no_success_needs_a_line(self):
+        for status in ("FAILURE", "WARNING", "SKIPPED", "INFO"):
             self.assertEqual(len(verdict({}, ("a", status))), 1)
             self.assertEqual(verdict({"s:a": "later"}, ("a", status)), [])
 

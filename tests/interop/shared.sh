@@ -21,7 +21,7 @@ find_everything() {
 
 # Sets $scratch to a folder that is gone after a run that passed, and kept after one that failed.
 make_scratch() {
-  scratch=$(mktemp -d "${TMPDIR:-/tmp}/portcullis-interop.XXXXXX")
+  scratch=$(mktemp -d -t portcullis-interop.XXXXXX)
   trap 'leave $?' EXIT
 }
 

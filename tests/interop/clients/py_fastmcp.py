@@ -22,6 +22,7 @@ class FastMcp(checks.Client, MessageHandler):
             transport, mode=options.mode, timeout=TIMEOUT, elicitation_handler=self.on_form,
             sampling_handler=self.on_sample, roots=["file:///interop"], message_handler=self))
         negotiated = self.client.protocol_version
+        self.session_id = transport.get_session_id()
         self.modern = negotiated >= "2026-07-28"
         return negotiated
 

@@ -20,11 +20,12 @@ class Mcp1(checks.Client):
             transport = streamable_http_client(options.url)
         else:
             transport = stdio_client(StdioServerParameters(command=options.stdio[0], args=options.stdio[1:]))
-        read, write, *_ = await stack.enter_async_context(transport)
+        read, write, *session = await stack.enter_async_context(transport)
         self.client = await stack.enter_async_context(ClientSession(
             read, write, read_timeout_seconds=timedelta(seconds=TIMEOUT), elicitation_callback=self.on_form,
             sampling_callback=self.on_sample, list_roots_callback=self.on_roots, message_handler=self.on_message))
         self.initialized = wire(await self.client.initialize())
+        self.session_id = session[0]() if session else None
         return self.initialized["protocolVersion"]
 
     async def on_form(self, context, params):

@@ -5,8 +5,10 @@ import asyncio
 import checks
 import mcp_types as types
 from checks import TIMEOUT, fill, wire
+from httpx2 import AsyncClient
 from mcp import Client
 from mcp.client.stdio import StdioServerParameters
+from mcp.client.streamable_http import streamable_http_client
 
 
 class Mcp2(checks.Client):
@@ -14,13 +16,20 @@ class Mcp2(checks.Client):
 
     async def open(self, stack):
         options = self.options
-        target = options.url or StdioServerParameters(command=options.stdio[0], args=options.stdio[1:])
+        if options.url:
+            http = await stack.enter_async_context(AsyncClient(timeout=TIMEOUT, event_hooks={"response": [self.on_response]}))
+            target = streamable_http_client(options.url, http_client=http)
+        else:
+            target = StdioServerParameters(command=options.stdio[0], args=options.stdio[1:])
         self.client = await stack.enter_async_context(Client(
             target, mode=options.mode, read_timeout_seconds=TIMEOUT, elicitation_callback=self.on_form,
             sampling_callback=self.on_sample, list_roots_callback=self.on_roots, message_handler=self.on_message))
         negotiated = self.client.protocol_version
         self.modern = negotiated >= "2026-07-28"
         return negotiated
+
+    async def on_response(self, response):
+        self.session_id = response.headers.get("mcp-session-id", self.session_id)
 
     async def on_form(self, context, params):
         action = self.form()

@@ -23,6 +23,9 @@ const adapter = {
     return client.getNegotiatedProtocolVersion();
   },
   modern: () => client.getProtocolEra() === 'modern',
+  sessionId: () => transport.sessionId,
+  // This line shows the legacy code as the modern one, when the error names the resource.
+  missing: () => -32602,
   capabilities: () => client.getServerCapabilities() ?? {},
   // The modern era has no ping; its discovery answers at any time.
   alive: async () => void (await (adapter.modern() ? client.discover(limit) : client.ping(limit))),

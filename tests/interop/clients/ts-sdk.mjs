@@ -32,6 +32,8 @@ const adapter = {
     return negotiated;
   },
   modern: () => false,
+  sessionId: () => transport.sessionId,
+  missing: () => -32002,
   capabilities: () => client.getServerCapabilities() ?? {},
   alive: async () => void (await client.ping(limit)),
   tools: async () => (await client.listTools(undefined, limit)).tools,
