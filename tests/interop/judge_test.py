@@ -35,8 +35,9 @@ class Clients(unittest.TestCase):
 
     def test_a_line_without_its_skip_fails(self):
         self.assertEqual(len(failures({"py auto http cancel": "later"})), 1)
+        self.assertEqual(len(failures({"no-such-client auto http cancel": "later"})), 1)
 
-    def test_a_line_of_a_run_that_was_not_asked_for_is_left_alone(self):
+    def test_a_line_of_a_transport_that_was_not_asked_for_is_left_alone(self):
         self.assertEqual(failures({"py auto stdio cancel": "later"}), [])
 
     def test_a_check_or_a_report_that_is_missing_fails(self):
