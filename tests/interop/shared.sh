@@ -32,6 +32,7 @@ leave() {
 
 # Starts $everything over HTTP on a free port; sets $server to its process and $url to where it serves.
 start_server() {
+  : >"$scratch/server.log" # the address of a server before this one is not read for this one's
   "$everything" --listen 127.0.0.1:0 >"$scratch/server.out" 2>"$scratch/server.log" &
   server=$!
   for _ in $(seq 300); do
