@@ -21,6 +21,7 @@ pub mod rescue;
 #[cfg(feature = "http")]
 pub mod streamable_http;
 pub mod trace;
+pub mod wait;
 
 pub use self::apps::AppsLayer;
 #[cfg(feature = "http")]
@@ -40,3 +41,4 @@ pub use self::rescue::RescueLayer;
 #[cfg(feature = "http")]
 pub use self::streamable_http::StreamableHttpLayer;
 pub use self::trace::TraceLayer;
+pub use self::wait::WaitLayer;

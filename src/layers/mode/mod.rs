@@ -65,7 +65,7 @@ use tower::{Layer, Service};
 
 use crate::layers::macros::opaque_debug;
 use crate::service::{ConfigError, Envelope, Reply, Shape, Target};
-use crate::wire::json::Kind as JsonKind;
+use crate::wire::json::RawJson;
 use crate::wire::{Error, Features, Method};
 
 pub use self::compact::Compact;
@@ -231,16 +231,11 @@ fn browse(envelope: Envelope, most: usize) -> Turned {
     Turned::Asked(envelope.retarget(Method::BROWSE, target), Asked::Page)
 }
 
-/// Asks for the operation a tool stands for.
+/// Asks for the operation a tool stands for. That a call names no tool is found by the core, after
+/// it has found that there are tools.
 fn invoke(envelope: Envelope) -> Turned {
-    let name = envelope
-        .param("name")
-        .filter(|name| name.node().kind() == JsonKind::String);
-    let Some(name) = name else {
-        return Turned::Answered(Error::invalid_params("name must be a string").into());
-    };
     let target = Target::Operation {
-        name,
+        name: envelope.param("name").unwrap_or_else(RawJson::null),
         arguments: envelope.param("arguments"),
         native: true,
     };

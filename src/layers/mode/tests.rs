@@ -286,3 +286,21 @@ async fn only_tools_are_touched() {
         assert_eq!(list, Err(Error::METHOD_NOT_FOUND));
     }
 }
+
+/// Contract: P-16.
+#[tokio::test]
+async fn that_there_are_no_tools_comes_before_what_is_wrong_with_a_call() {
+    let nameless = call(Method::TOOLS_CALL, "{}");
+    for mode in [Mode::Direct, Mode::Plain] {
+        let empty = McpService::builder(Registry::builder().build().unwrap());
+        let empty = ModeLayer::new(mode.clone()).layer(empty.build().unwrap());
+        assert_eq!(
+            send(&empty, nameless.clone()).await,
+            Err(Error::METHOD_NOT_FOUND)
+        );
+        assert_eq!(
+            send(&stack(mode), nameless.clone()).await,
+            Err(Error::INVALID_PARAMS)
+        );
+    }
+}

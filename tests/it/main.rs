@@ -1,0 +1,13 @@
+//! The integration tests: the standard stack behind every transport, driven from outside.
+#![expect(clippy::disallowed_methods, reason = "tests own what they spawn")]
+
+mod examples;
+mod http;
+mod library;
+mod malformed;
+mod panics;
+mod serve;
+mod stdio;
+mod support;
+mod tower_contract;
+mod transcripts;
