@@ -6,7 +6,7 @@ use std::io;
 use axum::Router;
 use axum::routing::get;
 use portcullis::service::handler::{Args, Text};
-use portcullis::{Operation, Registry, Stack};
+use portcullis::{Mode, Operation, Registry, Stack};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use tokio::net::TcpListener;
@@ -32,7 +32,10 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
                 .handler(greet),
         )
         .build()?;
-    let gate = Stack::new(registry).identity("greeter", "1.0.0").build()?;
+    let gate = Stack::new(registry)
+        .mode(Mode::Plain)
+        .identity("greeter", "1.0.0")
+        .build()?;
 
     let app = Router::new()
         .route("/", get(|| async { "What the application did before." }))

@@ -4,7 +4,7 @@ use std::io;
 
 use portcullis::service::Failure;
 use portcullis::service::handler::{Args, Structured};
-use portcullis::{Operation, Prompt, Registry, Resource, Stack};
+use portcullis::{Mode, Operation, Prompt, Registry, Resource, Stack};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tokio::net::TcpListener;
@@ -65,6 +65,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         .build()?;
     let gate = Stack::new(registry)
         .identity("calculator", "1.0.0")
+        .mode(Mode::Plain)
         .build()?;
 
     if std::env::args().any(|argument| argument == "--stdio") {

@@ -18,22 +18,26 @@ use std::sync::Arc;
 use tower::layer::util::{Identity, Stack as Layers};
 use tower::limit::{ConcurrencyLimit, ConcurrencyLimitLayer};
 use tower::load_shed::{LoadShed, LoadShedLayer};
+use tower::util::Either;
 use tower::{Layer, ServiceBuilder};
 
+use crate::layers::apps::WithApps;
 use crate::layers::catch_panic::CatchPanic;
 use crate::layers::duplicate_keys::DuplicateKeys;
 use crate::layers::envelope::Envelopes;
 use crate::layers::mode::WithMode;
+use crate::layers::preflight::Preflight;
 use crate::layers::rescue::Rescue;
+use crate::layers::trace::Trace;
 use crate::layers::wait::Wait;
 use crate::layers::{
-    CatchPanicLayer, DuplicateKeysLayer, EnvelopeLayer, EraseLayer, Erased, Mode, ModeLayer,
-    RescueLayer, WaitLayer,
+    AppsLayer, CatchPanicLayer, DuplicateKeysLayer, EnvelopeLayer, EraseLayer, Erased, Mode,
+    ModeLayer, PreflightLayer, RescueLayer, TraceLayer, WaitLayer,
 };
 #[cfg(feature = "http")]
 use crate::layers::{IngressLayer, OriginLayer, StreamableHttpLayer};
 use crate::service::{
-    ConfigError, FrameService, Limits, McpService, MessageService, Registry, Secret, count,
+    Apps, ConfigError, FrameService, Limits, McpService, MessageService, Registry, Secret, count,
 };
 #[cfg(feature = "stdio")]
 use crate::transport::Stdio;
@@ -45,11 +49,11 @@ use crate::wire::{Implementation, ProtocolVersion};
 pub type OperationCore = CatchPanic<McpService>;
 
 /// What layers that see whole calls stand on.
-pub type MessageCore<O> = WithMode<O>;
+pub type MessageCore<O> = Preflight<Either<WithApps<WithMode<O>>, WithMode<O>>>;
 
 /// What layers that see frames stand on.
 pub type FrameCore<M> =
-    DuplicateKeys<Envelopes<Rescue<CatchPanic<LoadShed<ConcurrencyLimit<Wait<M>>>>>>>;
+    DuplicateKeys<Envelopes<Rescue<CatchPanic<Trace<LoadShed<ConcurrencyLimit<Wait<M>>>>>>>>;
 
 /// Collects what a server is made of; [`build`](Self::build) puts it together.
 ///
@@ -71,6 +75,7 @@ struct Settings {
     instructions: Option<String>,
     secret: Option<Secret>,
     mode: Option<Mode>,
+    apps: Option<Apps>,
     limits: Option<Limits>,
     #[cfg(feature = "http")]
     origin: OriginLayer,
@@ -87,6 +92,7 @@ impl Stack {
                 instructions: None,
                 secret: None,
                 mode: None,
+                apps: None,
                 limits: None,
                 #[cfg(feature = "http")]
                 origin: OriginLayer::new(),
@@ -132,6 +138,12 @@ impl<M, O, F, H> Stack<M, O, F, H> {
     /// How operations are shown as tools.
     pub fn mode(mut self, mode: Mode) -> Self {
         self.settings.once("mode", |it| &mut it.mode, mode);
+        self
+    }
+
+    /// Mounts the Apps shell. It belongs to compact mode.
+    pub fn apps(mut self, apps: Apps) -> Self {
+        self.settings.once("apps", |it| &mut it.apps, apps);
         self
     }
 
@@ -210,6 +222,14 @@ impl<M, O, F, H> Stack<M, O, F, H> {
         if let Some(secret) = settings.secret {
             core = core.secret(secret);
         }
+        let mut shell = None;
+        if let Mode::Compact(compact) = &settings.mode {
+            core = core.always_tools();
+            if let Some(apps) = compact.shell() {
+                core = core.always_resources().extension(Apps::EXTENSION, "{}");
+                shell = Some(AppsLayer::new(apps.clone(), &settings.limits)?);
+            }
+        }
         let description =
             describe::<M, O, F, H>(&settings.identity, &settings.mode, &settings.limits);
 
@@ -223,6 +243,8 @@ impl<M, O, F, H> Stack<M, O, F, H> {
             // Outermost: whatever goes wrong below becomes a reply.
             .layer(RescueLayer::new())
             .layer(CatchPanicLayer::new())
+            // Above the limits, so that time spent waiting for them counts.
+            .layer(TraceLayer::new())
             // Shedding stands directly over the limit it sheds for.
             .layer(LoadShedLayer::new())
             .layer(ConcurrencyLimitLayer::new(count(settings.limits.calls)))
@@ -230,6 +252,9 @@ impl<M, O, F, H> Stack<M, O, F, H> {
             .layer(WaitLayer::new())
             // The application's own, which see calls as clients make them.
             .layer(self.message_layers)
+            // Measures whatever the layers below have made.
+            .layer(PreflightLayer::new(&settings.limits))
+            .option_layer(shell)
             // Above what sees operations, below what sees calls.
             .layer(ModeLayer::new(settings.mode.clone()))
             .service(operations);
@@ -326,6 +351,20 @@ impl Settings {
         }
         let limits = self.limits.unwrap_or_default();
         limits.check()?;
+        let mode = match (self.mode.unwrap_or_default(), self.apps) {
+            (mode, None) => mode,
+            (Mode::Compact(compact), Some(apps)) => match compact.shell() {
+                None => Mode::Compact(compact.apps(apps)),
+                Some(_) => return Err(ConfigError::new("apps", "is set twice")),
+            },
+            (mode, Some(_)) => {
+                let problem = format!(
+                    "the shell belongs to compact mode, and the mode is {}",
+                    mode.name()
+                );
+                return Err(ConfigError::new("apps", problem));
+            }
+        };
         Ok(Checked {
             registry: self.registry,
             identity: self
@@ -333,7 +372,7 @@ impl Settings {
                 .unwrap_or_else(|| Implementation::new("mcp", "unreleased")),
             instructions: self.instructions,
             secret: self.secret,
-            mode: self.mode.unwrap_or_default(),
+            mode,
             limits,
             #[cfg(feature = "http")]
             origin: self.origin,
@@ -410,7 +449,7 @@ fn describe<M, O, F, H>(identity: &Implementation, mode: &Mode, limits: &Limits)
     );
     let _ = writeln!(
         out,
-        "messages: rescue, catch_panic, load_shed, concurrency_limit({}), wait{} mode({}){} catch_panic, core",
+        "messages: rescue, catch_panic, trace, load_shed, concurrency_limit({}), wait{} preflight, mode({}){} catch_panic, core",
         limits.calls,
         own("layer", type_name::<M>()),
         mode.name(),
@@ -474,6 +513,31 @@ mod tests {
         assert_eq!(host.unwrap_err().setting(), "allow_host");
     }
 
+    /// Contract: S-160, S-161, S-162, S-163.
+    #[test]
+    fn the_shell_belongs_to_compact_mode_whatever_is_said_first() {
+        let apps = || Apps::new("ui://a/shell", "<!doctype html>").unwrap();
+        let stack = || Stack::new(registry());
+        assert!(stack().apps(apps()).build().is_ok());
+        assert!(stack().mode(Mode::default()).apps(apps()).build().is_ok());
+        for mode in [Mode::Direct, Mode::Plain] {
+            let before = stack().mode(mode.clone()).apps(apps()).build();
+            let after = stack().apps(apps()).mode(mode).build();
+            assert_eq!(before.unwrap_err().setting(), "apps");
+            assert_eq!(after.unwrap_err().setting(), "apps");
+        }
+        let twice = Mode::Compact(crate::layers::Compact::new().apps(apps()));
+        assert_eq!(
+            stack()
+                .mode(twice)
+                .apps(apps())
+                .build()
+                .unwrap_err()
+                .setting(),
+            "apps"
+        );
+    }
+
     /// The server sheds load beyond its own limit only.
     #[tokio::test]
     async fn limits_of_the_application_are_waited_for() {
@@ -483,6 +547,7 @@ mod tests {
         });
         let registry = Registry::builder().operation(slow).build().unwrap();
         let gate = Stack::new(registry)
+            .mode(Mode::Plain)
             .layer(ConcurrencyLimitLayer::new(1))
             .build()
             .unwrap();
@@ -502,7 +567,7 @@ mod tests {
             .unwrap();
         let text = gate.describe();
         assert!(
-            text.contains("[layer: Stack<TimeoutLayer, Identity>] mode(plain)"),
+            text.contains("[layer: Stack<TimeoutLayer, Identity>] preflight, mode(compact)"),
             "{text}"
         );
         assert!(text.starts_with("s 1\n"), "{text}");

@@ -3,13 +3,13 @@
 //! ```
 //! use portcullis::service::handler::Text;
 //! use portcullis::testing::Client;
-//! use portcullis::{Operation, Registry, Stack};
+//! use portcullis::{Mode, Operation, Registry, Stack};
 //!
 //! # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
 //! let registry = Registry::builder()
 //!     .operation(Operation::new("hi").handler(|| async { Text("hello".into()) }))
 //!     .build()?;
-//! let gate = Stack::new(registry).build()?;
+//! let gate = Stack::new(registry).mode(Mode::Plain).build()?;
 //! let client = Client::modern(&gate);
 //!
 //! let answer = client.call_tool("hi", "{}").await;
@@ -173,7 +173,7 @@ impl Client {
             }
         };
         stream = stream.or_else(|| link.take_stream());
-        while let Some(Ok(message)) = stream.as_mut().map(|stream| stream.try_recv()) {
+        while let Some(Ok(message)) = stream.as_mut().map(tokio::sync::mpsc::Receiver::try_recv) {
             messages.push(message.into_bytes());
         }
         cancel.disarm();

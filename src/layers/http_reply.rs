@@ -56,7 +56,7 @@ fn apply(response: &mut Response<Body>, hints: crate::service::Hints) {
             Ok(value) => {
                 _ = response
                     .headers_mut()
-                    .insert(HeaderName::from_static(name), value)
+                    .insert(HeaderName::from_static(name), value);
             }
             Err(_) => tracing::warn!(target: "portcullis::http", name, "a header cannot be sent"),
         }

@@ -102,6 +102,8 @@ limits! {
     connections = 4096, up to 1_000_000, "further ones are accepted when one ends";
     /// Streams of one HTTP/2 connection.
     http2_streams = 64, up to 10_000, "the stream is refused";
+    /// One response: encoded JSON-RPC, in bytes.
+    response_bytes = 16 * MIB, up to 256 * MIB, "`tools/call`: the failure `result_too_large`; else -32603 `response_too_large`";
     /// Calls under way in the whole server.
     calls = 1024, up to 1_000_000, "HTTP 503 and -32603 `overloaded`";
     /// Calls under way on one stdio connection.
@@ -117,6 +119,9 @@ limits! {
     /// Ending calls and connections at shutdown, in milliseconds.
     drain_ms = 30 * SECOND, up to 60 * MINUTE, "what is left is dropped";
 }
+
+/// Room in a response for what is written around a result (id, identity, framing), in bytes.
+pub(crate) const RESERVE: usize = 8 * 1024;
 
 impl Limits {
     pub(crate) fn message(&self) -> usize {

@@ -1,5 +1,6 @@
 //! What it means: the core, the registry and everything calls are made of. No HTTP, no sockets.
 
+mod apps;
 mod catalog;
 mod config;
 pub mod context;
@@ -14,15 +15,17 @@ mod prompts;
 mod refusal;
 mod registry;
 mod resources;
-pub(crate) mod schema;
+mod schema;
+mod search;
 mod secret;
 
+pub use apps::Apps;
 pub use config::ConfigError;
 pub use context::*;
 pub use dispatch::McpService;
 pub use handler::CallContext;
 pub use limits::{LimitRow, Limits};
-pub(crate) use limits::{count, millis};
+pub(crate) use limits::{RESERVE, count, millis};
 pub use operation::{Operation, OperationError, OperationFuture, OperationService};
 pub use plane::{FrameService, MessageService};
 pub use prompts::Prompt;
@@ -30,4 +33,5 @@ pub use refusal::Refused;
 pub(crate) use refusal::classify;
 pub use registry::{Registry, RegistryBuilder};
 pub use resources::{Resource, ResourceTemplate};
+pub(crate) use schema::Schema;
 pub use secret::Secret;

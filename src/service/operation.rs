@@ -46,8 +46,11 @@ pub struct Operation {
     meta: Option<RawJson>,
     needs: Vec<ClientCapability>,
     handler: Option<(Erased<Output>, Signature)>,
-    layers: Vec<Box<dyn FnOnce(Erased<Output>) -> Erased<Output> + Send>>,
+    layers: Vec<PendingLayer>,
 }
+
+/// A layer of the operation that waits for the handler it goes around.
+type PendingLayer = Box<dyn FnOnce(Erased<Output>) -> Erased<Output> + Send>;
 
 /// The handler of an operation as a service, for the layers of that operation.
 #[derive(Clone)]

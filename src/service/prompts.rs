@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use crate::wire::json::{Kind, ObjectWriter, RawJson};
+use crate::wire::json::{Kind, Node, ObjectWriter, RawJson};
 use crate::wire::{Error, Features, Icon, PromptArgument, PromptDefinition};
 
 use super::catalog::Named;
@@ -160,7 +160,7 @@ impl RegisteredPrompt {
                 )));
             }
         }
-        let mut members = node.into_iter().flat_map(|node| node.members());
+        let mut members = node.into_iter().flat_map(Node::members);
         match members.find(|(_, value)| value.kind() != Kind::String) {
             Some(_) => Err(Error::invalid_params("arguments of a prompt are strings")),
             None => Ok(()),
@@ -182,7 +182,7 @@ pub(crate) fn encode(
         .or(definition.description.as_deref());
     object.optional_string("description", description);
     object.array("messages", &output.messages, |out, message| {
-        message.push(out, features)
+        message.push(out, features);
     });
     out
 }

@@ -18,6 +18,7 @@ use super::handler::Rules;
 use super::operation::{Operation, Registered};
 use super::prompts::{Prompt, RegisteredPrompt};
 use super::resources::{RegisteredResource, RegisteredTemplate, Resource, ResourceTemplate};
+use super::search::SearchIndex;
 
 /// Operations, resources and prompts, ready to be served. Cloning shares it.
 ///
@@ -55,6 +56,7 @@ pub(crate) struct Snapshot {
     pub(crate) operations: Catalog<Registered>,
     /// The definitions of all operations, in their order.
     pub(crate) tools: Arc<[Arc<ToolDefinition>]>,
+    pub(crate) search: SearchIndex,
     pub(crate) resources: Catalog<RegisteredResource>,
     pub(crate) templates: Catalog<RegisteredTemplate>,
     pub(crate) prompts: Catalog<RegisteredPrompt>,
@@ -177,7 +179,7 @@ impl RegistryBuilder {
                 "both registries give the same type of state",
             ));
         }
-        self.state.extend(other.state);
+        self.state.extend(&other.state);
         self.rules.states.extend(other.rules.states);
         self.rules.any_name |= other.rules.any_name;
         self
@@ -198,7 +200,7 @@ impl RegistryBuilder {
         let templates = self.templates.into_iter().map(|it| it.register(rules));
         let prompts = self.prompts.into_iter().map(|it| it.register(rules));
         let operations = Catalog::new(operations.collect::<Result<_, _>>()?)?;
-        let tools = operations
+        let tools: Arc<[_]> = operations
             .items()
             .iter()
             .map(|it| Arc::clone(&it.definition))
@@ -206,6 +208,7 @@ impl RegistryBuilder {
         let snapshot = Snapshot {
             stamp: next_stamp(),
             operations,
+            search: SearchIndex::new(&tools),
             tools,
             resources: Catalog::new(resources.collect::<Result<_, _>>()?)?,
             templates: Catalog::new(templates.collect::<Result<_, _>>()?)?,

@@ -189,7 +189,7 @@ mod tests {
             ]
         );
         assert_eq!(read(b"12345", 4).await, [Line::TooLong]);
-        let long = [&[b'x'; 1_000_000], &b"\nok\n"[..]].concat();
+        let long = [vec![b'x'; 1_000_000], b"\nok\n".to_vec()].concat();
         assert_eq!(read(&long, 10).await, [Line::TooLong, message("ok")]);
         assert_eq!(read(&long[..500_000], 10).await, [Line::TooLong]);
     }

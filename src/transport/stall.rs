@@ -169,15 +169,15 @@ mod tests {
     async fn a_slow_reader_does_not() {
         let (stream, mut other) = tokio::io::duplex(8);
         let mut stream = StallTimeout::new(stream, PATIENCE);
-        let reading = tokio::spawn(async move {
+        let reading = async {
             let mut all = [0; 24];
             for part in all.chunks_mut(8) {
-                tokio::time::sleep(PATIENCE - Duration::from_secs(1)).await;
+                tokio::time::sleep(PATIENCE * 9 / 10).await;
                 other.read_exact(part).await.unwrap();
             }
-        });
-        stream.write_all(&[0; 24]).await.unwrap();
-        reading.await.unwrap();
+        };
+        let (written, ()) = tokio::join!(stream.write_all(&[0; 24]), reading);
+        written.unwrap();
     }
 
     #[tokio::test(start_paused = true)]

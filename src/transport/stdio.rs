@@ -243,10 +243,10 @@ impl Connection {
         self.parked_bytes = self.parked.iter().map(|parked| parked.text().len()).sum();
         let calls = lock(&self.calls);
         // A handshake cannot be taken back.
-        if calls.handshake.as_ref() != Some(&id) {
-            if let Some(link) = calls.by_id.get(&id) {
-                link.cancel();
-            }
+        if calls.handshake.as_ref() != Some(&id)
+            && let Some(link) = calls.by_id.get(&id)
+        {
+            link.cancel();
         }
     }
 
@@ -351,10 +351,10 @@ impl Call {
         self.link.end();
         // From here on the client may use the id again, which it does once it has the answer.
         self.forget();
-        if let Some(payload) = answered.and_then(|outbound| outbound.payload) {
-            if !self.link.cancellation().is_cancelled() {
-                let _ = self.queue.send(payload.on_one_line()).await;
-            }
+        if let Some(payload) = answered.and_then(|outbound| outbound.payload)
+            && !self.link.cancellation().is_cancelled()
+        {
+            let _ = self.queue.send(payload.on_one_line()).await;
         }
     }
 

@@ -19,7 +19,7 @@ use super::version::Features;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Content {
     body: Body,
-    annotations: Option<Annotations>,
+    annotations: Option<Box<Annotations>>,
     meta: Option<RawJson>,
 }
 
@@ -28,8 +28,9 @@ enum Body {
     Text(String),
     Image { data: String, mime_type: String },
     Audio { data: String, mime_type: String },
-    Link(ResourceLink),
-    Embedded(ResourceContents),
+    // Rare and large, so that the others stay small.
+    Link(Box<ResourceLink>),
+    Embedded(Box<ResourceContents>),
 }
 
 /// A link to a resource.
@@ -111,12 +112,12 @@ impl Content {
 
     /// A link to a resource.
     pub fn link(link: ResourceLink) -> Self {
-        Self::from(Body::Link(link))
+        Self::from(Body::Link(Box::new(link)))
     }
 
     /// A resource itself.
     pub fn resource(contents: ResourceContents) -> Self {
-        Self::from(Body::Embedded(contents))
+        Self::from(Body::Embedded(Box::new(contents)))
     }
 
     fn from(body: Body) -> Self {
@@ -130,7 +131,7 @@ impl Content {
     /// Hints on this block.
     #[must_use]
     pub fn annotations(mut self, annotations: Annotations) -> Self {
-        self.annotations = Some(annotations);
+        self.annotations = Some(Box::new(annotations));
         self
     }
 
@@ -358,7 +359,7 @@ impl Annotations {
         let mut object = ObjectWriter::new(out);
         if !self.audience.is_empty() {
             object.array("audience", &self.audience, |out, role| {
-                push_str(out, role.name())
+                push_str(out, role.name());
             });
         }
         object.optional_raw("priority", self.priority.as_deref());

@@ -2,7 +2,7 @@
 
 use super::content::Annotations;
 use super::icon::{Icon, push_icons};
-use super::json::{ObjectWriter, RawJson};
+use super::json::{Node, ObjectWriter, RawJson};
 use super::version::{Features, StructuredContent};
 
 /// A tool as lists show it.
@@ -68,8 +68,34 @@ pub struct PromptArgument {
 }
 
 impl ToolDefinition {
+    /// The name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// A name for people.
+    pub fn title(&self) -> Option<&str> {
+        self.title.as_deref()
+    }
+
+    /// What it does.
+    pub fn description(&self) -> &str {
+        &self.description
+    }
+
     /// Appends the definition as declared, for the caller's version.
     pub(crate) fn push(&self, out: &mut Vec<u8>, features: Features) {
+        self.push_with_output(out, features, self.output_schema_for(features));
+    }
+
+    /// Appends the definition with an output schema other than its own.
+    pub(crate) fn push_with_output(
+        &self,
+        out: &mut Vec<u8>,
+        features: Features,
+        output: Option<&RawJson>,
+    ) {
+        let output = output.filter(|_| features.structured_content() != StructuredContent::Absent);
         let mut object = ObjectWriter::new(out);
         object.string("name", &self.name);
         if features.titles() {
@@ -77,15 +103,29 @@ impl ToolDefinition {
         }
         object.string("description", &self.description);
         object.raw("inputSchema", self.input_schema.text());
-        if let Some(schema) = self.output_schema_for(features) {
-            object.raw("outputSchema", schema.text());
-        }
+        object.optional_raw("outputSchema", output.map(RawJson::text));
         if features.tool_annotations() && self.hints != ToolHints::default() {
             self.hints.push(&mut object);
         }
         push_icons(&mut object, &self.icons, features);
         push_meta(&mut object, self.meta.as_ref(), features);
         object.end();
+    }
+
+    /// Writes everything there is to know for somebody who wants to call the operation.
+    pub(crate) fn push_details(&self, object: &mut ObjectWriter<'_>) {
+        object.string("name", &self.name);
+        object.optional_string("title", self.title.as_deref());
+        object.string("description", &self.description);
+        object.raw("inputSchema", self.input_schema.text());
+        object.optional_raw(
+            "outputSchema",
+            self.output_schema.as_ref().map(RawJson::text),
+        );
+        if self.hints != ToolHints::default() {
+            self.hints.push(object);
+        }
+        object.optional_raw("_meta", self.meta.as_ref().map(RawJson::text));
     }
 
     /// The output schema, where the version can express it.
@@ -217,6 +257,6 @@ fn push_meta(object: &mut ObjectWriter<'_>, meta: Option<&RawJson>, features: Fe
 }
 
 fn is_schema_of_objects(schema: &RawJson) -> bool {
-    let kind = schema.node().get("type").and_then(|node| node.as_str());
+    let kind = schema.node().get("type").and_then(Node::as_str);
     kind.is_some_and(|kind| kind == "object")
 }

@@ -98,7 +98,7 @@ impl Error {
     pub fn not_offered(capability: Capability) -> Self {
         let name = capability.name();
         Self::new(Self::METHOD_NOT_FOUND, format!("{name} are not offered")).data_object(|data| {
-            _ = data.string("reason", &format!("{name} capability not offered"))
+            _ = data.string("reason", &format!("{name} capability not offered"));
         })
     }
 
@@ -135,19 +135,20 @@ impl Error {
     }
 
     /// There is no such resource for this caller: absent, hidden and invalid look the same.
+    ///
+    /// In the modern era the data is the URI alone, which is how clients recognise this error among
+    /// others with its code.
     pub fn resource_not_found(uri: &str, features: Features) -> Self {
-        let code = if features.is_modern() {
-            Self::INVALID_PARAMS
-        } else {
-            Self::RESOURCE_NOT_FOUND
-        };
-        Self::new(code, "resource not found").data_object(|data| {
+        let told = (uri.len() <= LONGEST_MESSAGE).then_some(uri);
+        if features.is_modern() {
+            return Self::new(Self::INVALID_PARAMS, NOT_FOUND)
+                .data_object(|data| _ = data.optional_string("uri", told));
+        }
+        Self::new(Self::RESOURCE_NOT_FOUND, NOT_FOUND).data_object(|data| {
             data.string("code", "unavailable");
-            data.string("message", "resource not found");
+            data.string("message", NOT_FOUND);
             data.boolean("retryable", false);
-            if uri.len() <= LONGEST_MESSAGE {
-                data.string("uri", uri);
-            }
+            data.optional_string("uri", told);
         })
     }
 
@@ -270,6 +271,7 @@ pub(crate) fn supported_versions() -> impl Iterator<Item = &'static str> {
 }
 
 const LONGEST_MESSAGE: usize = 2 * 1024;
+const NOT_FOUND: &str = "resource not found";
 
 #[cfg(test)]
 mod tests {

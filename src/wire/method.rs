@@ -98,6 +98,10 @@ methods! {
     COMPLETE = Complete, "completion/complete", Both, Some(Capability::Completions);
     /// Internal: a page of operations, as the registry holds them.
     BROWSE = Browse, "(browse)", Internal, Some(Capability::Tools);
+    /// Internal: the operations that match a query best.
+    SEARCH = Search, "(search)", Internal, Some(Capability::Tools);
+    /// Internal: the definition of one operation.
+    INSPECT = Inspect, "(inspect)", Internal, Some(Capability::Tools);
     /// Internal: run one operation.
     INVOKE = Invoke, "(invoke)", Internal, Some(Capability::Tools);
 }

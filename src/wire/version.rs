@@ -41,6 +41,10 @@ pub enum StructuredContent {
 #[derive(Clone, Copy)]
 pub struct Features(&'static Row);
 
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "a table: each column answers one question"
+)]
 struct Row {
     version: ProtocolVersion,
     date: &'static str,

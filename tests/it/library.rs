@@ -87,7 +87,10 @@ async fn schemas_may_use_what_the_newest_dialect_has() {
             .operation(mirror(schema))
             .build()
             .unwrap();
-        let gate = Stack::new(registry).build().unwrap();
+        let gate = Stack::new(registry)
+            .mode(portcullis::Mode::Plain)
+            .build()
+            .unwrap();
         let answer = Client::modern(&gate).call_tool("mirror", arguments).await;
         assert_eq!(!answer.is_error(), fits, "{schema} {arguments}");
         assert_eq!(answer.structured() == Some(arguments), fits, "{answer:?}");

@@ -63,7 +63,7 @@ async fn handlers_of_resources_and_prompts_may_panic_too() {
 /// Contract: case T12.
 #[tokio::test]
 async fn layers_may_panic() {
-    let stack = || Stack::new(fixture().0);
+    let stack = || Stack::new(fixture().0).mode(portcullis::Mode::Plain);
     each_transport(async |way| {
         let operations = stack().operation_layer(Fragile::layer());
         let messages = stack().layer(Fragile::layer()).layer(BufferLayer::new(4));
@@ -95,7 +95,10 @@ async fn work_on_a_thread_of_its_own_may_panic() {
         Operation::new("explode").blocking(|| -> String { panic!("about to tell tok-42") });
     let registry = Registry::builder().operation(explode);
     let registry = registry.operation(Operation::new("echo").handler(|| async { "hi" }));
-    let gate = Stack::new(registry.build().unwrap()).build().unwrap();
+    let gate = Stack::new(registry.build().unwrap())
+        .mode(portcullis::Mode::Plain)
+        .build()
+        .unwrap();
     each_transport(async |way| {
         let client = way.open(&gate).await;
         let failed = client.tool("explode", "{}").await;

@@ -21,7 +21,12 @@ use crate::support::{
 /// A stack that nothing was added to.
 fn stack() -> (Stack, Probe) {
     let (registry, probe) = fixture();
-    (Stack::new(registry).identity("it", "0"), probe)
+    (
+        Stack::new(registry)
+            .mode(portcullis::Mode::Plain)
+            .identity("it", "0"),
+        probe,
+    )
 }
 
 /// Contract: P-3.
@@ -283,6 +288,7 @@ async fn no_service_is_called_that_was_not_ready() {
         let insist = Insist::default();
         let (registry, _probe) = fixture();
         let gate = Stack::new(registry)
+            .mode(portcullis::Mode::Plain)
             .layer_http(insist.clone())
             .layer_frame(insist.clone())
             .layer(insist.clone())

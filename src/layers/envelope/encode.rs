@@ -48,7 +48,7 @@ impl Encoder {
                 None => Outbound::accepted(),
             },
             // A stack without a mode layer: nothing says how to show this.
-            Outcome::Invoked(_) | Outcome::Browsed(_) | Outcome::UnknownOperation => {
+            _ => {
                 tracing::error!(target: "portcullis::envelope", "no mode layer shaped the reply");
                 Outbound::error(id, &Error::refused(Refusal::Internal), Some(features))
             }

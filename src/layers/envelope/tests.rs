@@ -5,7 +5,7 @@ use tower::{ServiceExt as _, service_fn};
 use super::*;
 use crate::service::{CacheHint, Declared, Field, Session};
 use crate::wire::json::RawJson;
-use crate::wire::{Frame, ProtocolVersion};
+use crate::wire::{ClientCapabilities, Frame, ProtocolVersion};
 
 #[derive(Debug, Default)]
 struct Headers(Vec<(&'static str, &'static str)>);
@@ -83,114 +83,77 @@ async fn modern_results_say_what_they_are_and_legacy_ones_do_not() {
 /// Contract: P-18, P-19, P-20, P-42, P-43, P-67, P-70, P-71, P-72, P-73, case H07, case H10.
 #[tokio::test]
 async fn modern_requests_are_checked_in_order() {
-    let call = |meta: &str| {
-        format!(
-            r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"n",{meta}}}}}"#
-        )
-    };
-    const V: &str = "2026-07-28";
     let version = r#""io.modelcontextprotocol/protocolVersion":"2026-07-28""#;
     let capabilities = r#""io.modelcontextprotocol/clientCapabilities":{}"#;
     let null = r#""io.modelcontextprotocol/clientCapabilities":null"#;
     let unknown = r#""io.modelcontextprotocol/protocolVersion":"v9""#;
     let old = r#""io.modelcontextprotocol/protocolVersion":"2025-11-25""#;
-    let full = [
-        ("mcp-protocol-version", V),
-        ("mcp-method", "tools/call"),
-        ("mcp-name", "n"),
-    ];
-    let replaced = |name: &'static str, value: &'static str| {
-        full.map(|(header, old)| {
-            if header == name {
-                (header, value)
-            } else {
-                (header, old)
-            }
-        })
-    };
-    let without = |name: &str| {
-        full.into_iter()
-            .filter(|(header, _)| *header != name)
-            .collect::<Vec<_>>()
-    };
     let meta = |members: &[&str]| call(&format!(r#""_meta":{{{}}}"#, members.join(",")));
     let good = meta(&[version, capabilities]);
-    let twice: Vec<_> = full.into_iter().chain([("mcp-name", "n")]).collect();
-    let cases: Vec<(String, Vec<(&'static str, &'static str)>, u16, i64)> = vec![
-        (good.clone(), full.to_vec(), 200, 0),
-        (call(r#""x":1"#), full.to_vec(), 400, -32602),
-        (meta(&[capabilities]), full.to_vec(), 400, -32602),
-        (meta(&[version]), full.to_vec(), 400, -32602),
-        (meta(&[version, null]), full.to_vec(), 400, -32602),
-        (meta(&[unknown, capabilities]), full.to_vec(), 400, -32020),
-        (
-            meta(&[unknown, capabilities]),
-            replaced("mcp-protocol-version", "v9").to_vec(),
-            400,
-            -32022,
-        ),
-        (
-            meta(&[old, capabilities]),
-            replaced("mcp-protocol-version", "2025-11-25").to_vec(),
-            400,
-            -32022,
-        ),
-        (good.clone(), without("mcp-protocol-version"), 400, -32020),
-        (
-            good.clone(),
-            replaced("mcp-protocol-version", "2025-11-25").to_vec(),
-            400,
-            -32020,
-        ),
-        (good.clone(), without("mcp-method"), 400, -32020),
-        (
-            good.clone(),
-            replaced("mcp-method", "TOOLS/CALL").to_vec(),
-            400,
-            -32020,
-        ),
-        (
-            good.clone(),
-            replaced("mcp-method", "tools/list").to_vec(),
-            400,
-            -32020,
-        ),
-        (good.clone(), without("mcp-name"), 400, -32020),
-        (
-            good.clone(),
-            replaced("mcp-name", "N").to_vec(),
-            400,
-            -32020,
-        ),
-        (good.clone(), replaced("mcp-name", "  n\t").to_vec(), 200, 0),
-        (
-            good.clone(),
-            replaced("mcp-name", "=?base64?bg==?=").to_vec(),
-            200,
-            0,
-        ),
-        (
-            good.clone(),
-            replaced("mcp-name", "=?base64?bg=?=").to_vec(),
-            400,
-            -32020,
-        ),
-        (good, twice, 400, -32020),
-    ];
-    for (text, headers, status, expected) in cases {
-        let (found, body, version) = send(posted(&text, &headers)).await;
-        assert_eq!(
-            (found, code(&body)),
-            (status, expected),
-            "{text} {headers:?} {body}"
-        );
-        assert!(body.contains(r#""id":1"#), "{body}");
-        assert_eq!(
-            version.is_some(),
-            status == 200,
-            "a refused message reached the core"
-        );
-    }
+
+    check(&good, &HEADERS, 0).await;
+    check(&call(r#""x":1"#), &HEADERS, -32602).await;
+    check(&meta(&[capabilities]), &HEADERS, -32602).await;
+    check(&meta(&[version]), &HEADERS, -32602).await;
+    check(&meta(&[version, null]), &HEADERS, -32602).await;
+
+    let (unknown, old) = (meta(&[unknown, capabilities]), meta(&[old, capabilities]));
+    let named = |version| replaced("mcp-protocol-version", version);
+    check(&unknown, &HEADERS, -32020).await;
+    check(&unknown, &named("v9"), -32022).await;
+    check(&old, &named("2025-11-25"), -32022).await;
+
+    check(&good, &without("mcp-protocol-version"), -32020).await;
+    check(&good, &named("2025-11-25"), -32020).await;
+    check(&good, &without("mcp-method"), -32020).await;
+    check(&good, &replaced("mcp-method", "TOOLS/CALL"), -32020).await;
+    check(&good, &replaced("mcp-method", "tools/list"), -32020).await;
+    check(&good, &without("mcp-name"), -32020).await;
+    check(&good, &replaced("mcp-name", "N"), -32020).await;
+    check(&good, &replaced("mcp-name", "  n\t"), 0).await;
+    check(&good, &replaced("mcp-name", "=?base64?bg==?="), 0).await;
+    check(&good, &replaced("mcp-name", "=?base64?bg=?="), -32020).await;
+    check(
+        &good,
+        &[&HEADERS[..], &[("mcp-name", "n")]].concat(),
+        -32020,
+    )
+    .await;
+}
+
+const HEADERS: [(&str, &str); 3] = [
+    ("mcp-protocol-version", "2026-07-28"),
+    ("mcp-method", "tools/call"),
+    ("mcp-name", "n"),
+];
+
+fn replaced(name: &str, value: &'static str) -> Vec<(&'static str, &'static str)> {
+    let replace = |(header, old)| (header, if header == name { value } else { old });
+    HEADERS.into_iter().map(replace).collect()
+}
+
+fn without(name: &str) -> Vec<(&'static str, &'static str)> {
+    let others = HEADERS.into_iter().filter(|(header, _)| *header != name);
+    others.collect()
+}
+
+/// A call whose params have the name `n` and these members.
+fn call(members: &str) -> String {
+    format!(r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"n",{members}}}}}"#)
+}
+
+/// Sends a call and checks its answer: the code of an error, or 0 where it reaches the core.
+async fn check(text: &str, headers: &[(&'static str, &'static str)], expected: i64) {
+    let (status, body, version) = send(posted(text, headers)).await;
+    let wanted = if expected == 0 { 200 } else { 400 };
+    assert_eq!(
+        (status, code(&body)),
+        (wanted, expected),
+        "{text} {headers:?} {body}"
+    );
+    assert!(body.contains(r#""id":1"#), "{body}");
+    let reached = version.is_some();
+    assert_eq!(reached, expected == 0, "a refused message reached the core");
 }
 
 /// Contract: P-252, P-253, P-254, P-255, P-217, case L01.
@@ -227,7 +190,7 @@ async fn eras_are_told_apart_message_by_message() {
         (400, -32602),
         "nothing was negotiated"
     );
-    session.negotiate(ProtocolVersion::June2025, Default::default());
+    session.negotiate(ProtocolVersion::June2025, ClientCapabilities::default());
     assert_eq!(
         send(with_session(list)).await.2,
         Some(ProtocolVersion::June2025)

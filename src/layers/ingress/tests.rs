@@ -1,3 +1,4 @@
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -178,14 +179,15 @@ async fn a_body_that_never_ends_holds_nothing_and_times_out() {
     });
     let limited = tower::limit::ConcurrencyLimit::new(inner, 1);
     let service = IngressLayer::new(&limits()).layer(limited);
-    let slow = tokio::spawn(service.clone().oneshot(Request::from_parts(parts, hanging)));
-    tokio::task::yield_now().await;
-    let quick = service.oneshot(post("{}")).await.unwrap();
+    let mut slow = pin!(service.clone().oneshot(Request::from_parts(parts, hanging)));
+    let quick = tokio::select! {
+        biased;
+        _ = &mut slow => panic!("the body never ends"),
+        quick = service.oneshot(post("{}")) => quick.unwrap(),
+    };
     assert_eq!(quick.status(), StatusCode::OK);
-    assert_eq!(
-        slow.await.unwrap().unwrap().status(),
-        StatusCode::REQUEST_TIMEOUT
-    );
+    let slow = slow.await.unwrap();
+    assert_eq!(slow.status(), StatusCode::REQUEST_TIMEOUT);
     drop(sender);
 }
 

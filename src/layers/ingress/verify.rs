@@ -28,7 +28,7 @@ pub(super) enum Rejection {
 impl Bounds {
     /// The rules for the head, in the order of the module docs. The length of the body, if told.
     pub(super) fn verify(&self, headers: &HeaderMap) -> Result<Option<usize>, Rejection> {
-        if protocol_header_bytes(headers) > self.protocol_headers {
+        if !fit(headers, self.protocol_headers) {
             return Err(Rejection::HeadersTooLarge);
         }
         if !is_json(headers) {
@@ -88,7 +88,16 @@ impl Rejection {
     }
 }
 
-/// Names and values of the headers the protocol itself uses; the rest is bounded by HTTP.
+/// Whether the headers the protocol itself uses fit their budget; the rest is bounded by HTTP.
+fn fit(headers: &HeaderMap, budget: usize) -> bool {
+    // Nearly always all headers together do, and none has to be looked at more closely.
+    let most: usize = headers
+        .iter()
+        .map(|(name, value)| name.as_str().len() + value.len())
+        .sum();
+    most <= budget || protocol_header_bytes(headers) <= budget
+}
+
 fn protocol_header_bytes(headers: &HeaderMap) -> usize {
     let counted = headers.iter().filter(|(name, _)| is_protocol_header(name));
     counted
@@ -112,11 +121,14 @@ fn is_json(headers: &HeaderMap) -> bool {
 }
 
 fn is_json_type(value: &str) -> bool {
+    if value == "application/json" {
+        return true;
+    }
     let mut parts = value.split(';').map(str::trim);
     let is_json = parts
         .next()
         .is_some_and(|kind| kind.eq_ignore_ascii_case("application/json"));
-    is_json && parts.all(|parameter| is_harmless(parameter))
+    is_json && parts.all(is_harmless)
 }
 
 /// Parameters mean nothing for JSON, except that a character set other than UTF-8 would be a lie.

@@ -1,8 +1,12 @@
-//! How operations are shown as tools.
+//! How operations are shown as tools: the mode.
 //!
 //! The core knows operations; what clients see are tools. This layer turns `tools/list` and
 //! `tools/call` into the internal methods of the core, and the core's typed outcomes into results:
 //!
+//! - [`Mode::Compact`], the default: there are always the same three tools, to search for operations,
+//!   to look at one and to call it. The list costs a model the same few tokens whatever the server
+//!   can do.
+//! - [`Mode::Direct`]: every operation is a tool; results stand in `{"value":…}` or `{"failure":…}`.
 //! - [`Mode::Plain`]: every operation is a tool, shown and answered as it was declared.
 //!
 //! Everything else passes untouched. A `tools/call` that names no tool, or whose arguments are not
@@ -44,10 +48,15 @@
 //!
 //! Dropping the future drops the inner one; nothing else is held.
 
+mod compact;
+mod direct;
+mod pages;
 mod plain;
+mod wrapper;
 
 use std::future::Future;
 use std::pin::Pin;
+use std::str::FromStr;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
@@ -55,17 +64,33 @@ use pin_project_lite::pin_project;
 use tower::{Layer, Service};
 
 use crate::layers::macros::opaque_debug;
-use crate::service::{Envelope, Reply, Shape};
-use crate::wire::Method;
+use crate::service::{ConfigError, Envelope, Reply, Shape, Target};
+use crate::wire::json::RawJson;
+use crate::wire::{Error, Features, Method};
 
-use self::plain::Plain;
+pub use self::compact::Compact;
+use self::compact::CompactTools;
+use self::direct::DirectTools;
+use self::plain::PlainTools;
 
 /// How operations are shown.
-#[derive(Clone, Debug, Default)]
+///
+/// ```
+/// use portcullis::layers::Mode;
+///
+/// assert_eq!("direct".parse::<Mode>()?.name(), "direct");
+/// assert_eq!("".parse::<Mode>()?.name(), "compact");
+/// assert!("loud".parse::<Mode>().is_err());
+/// # Ok::<(), portcullis::ConfigError>(())
+/// ```
+#[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Mode {
-    /// As they were declared.
-    #[default]
+    /// Three tools, to search for operations, to look at one and to call it.
+    Compact(Compact),
+    /// Every operation is a tool, and its results are wrapped.
+    Direct,
+    /// Every operation is a tool, as it was declared.
     Plain,
 }
 
@@ -73,6 +98,7 @@ impl Mode {
     /// How outcomes of operations are shown.
     pub fn shape(&self) -> Shape {
         match self {
+            Self::Compact(_) | Self::Direct => Shape::Wrapped,
             Self::Plain => Shape::Plain,
         }
     }
@@ -80,7 +106,35 @@ impl Mode {
     /// What the mode is called.
     pub fn name(&self) -> &'static str {
         match self {
+            Self::Compact(_) => "compact",
+            Self::Direct => "direct",
             Self::Plain => "plain",
+        }
+    }
+}
+
+impl Default for Mode {
+    fn default() -> Self {
+        Self::Compact(Compact::new())
+    }
+}
+
+/// By name; the empty name is the default mode.
+impl FromStr for Mode {
+    type Err = ConfigError;
+
+    fn from_str(name: &str) -> Result<Self, ConfigError> {
+        match name {
+            "" | "compact" => Ok(Self::default()),
+            "direct" => Ok(Self::Direct),
+            "plain" => Ok(Self::Plain),
+            _ => Err(ConfigError::new(
+                "mode",
+                format!(
+                    "`{}` is none of compact, direct and plain",
+                    name.escape_debug()
+                ),
+            )),
         }
     }
 }
@@ -89,16 +143,18 @@ impl Mode {
 #[derive(Clone, Debug)]
 #[must_use]
 pub struct ModeLayer {
-    plain: Arc<Plain>,
+    tools: Tools,
 }
 
 impl ModeLayer {
     /// Shows operations in this mode.
     pub fn new(mode: Mode) -> Self {
-        let Mode::Plain = mode;
-        Self {
-            plain: Arc::new(Plain::new()),
-        }
+        let tools = match mode {
+            Mode::Compact(compact) => Tools::Compact(Arc::new(CompactTools::new(compact))),
+            Mode::Direct => Tools::Direct(Arc::default()),
+            Mode::Plain => Tools::Plain(Arc::default()),
+        };
+        Self { tools }
     }
 }
 
@@ -108,7 +164,7 @@ impl<S> Layer<S> for ModeLayer {
     fn layer(&self, inner: S) -> WithMode<S> {
         WithMode {
             inner,
-            plain: Arc::clone(&self.plain),
+            tools: self.tools.clone(),
         }
     }
 }
@@ -117,7 +173,78 @@ impl<S> Layer<S> for ModeLayer {
 #[derive(Clone, Debug)]
 pub struct WithMode<S> {
     inner: S,
-    plain: Arc<Plain>,
+    tools: Tools,
+}
+
+/// What a mode keeps between requests.
+#[derive(Clone, Debug)]
+enum Tools {
+    Compact(Arc<CompactTools>),
+    Direct(Arc<DirectTools>),
+    Plain(Arc<PlainTools>),
+}
+
+/// What becomes of a request.
+enum Turned {
+    /// It is passed on, maybe as an internal one, and its answer is shown.
+    Asked(Envelope, Asked),
+    /// It is answered here.
+    Answered(Reply),
+}
+
+/// What was asked of the core.
+#[derive(Clone, Copy, Debug)]
+enum Asked {
+    /// For a page of operations.
+    Page,
+    /// For one operation, or for some that match.
+    Operation,
+}
+
+impl Tools {
+    fn turn(&self, envelope: Envelope) -> Turned {
+        let listing = *envelope.method() == Method::TOOLS_LIST;
+        match self {
+            Self::Compact(tools) if listing => Turned::Answered(tools.list(&envelope)),
+            Self::Compact(_) => compact::turn(envelope),
+            Self::Direct(_) if listing => browse(envelope, direct::PAGE),
+            Self::Plain(_) if listing => browse(envelope, plain::PAGE),
+            Self::Direct(_) | Self::Plain(_) => invoke(envelope),
+        }
+    }
+
+    fn show(&self, reply: Reply, asked: Asked, features: Features) -> Reply {
+        match (self, asked) {
+            (Self::Direct(tools), Asked::Page) => tools.show_page(reply, features),
+            (Self::Plain(tools), Asked::Page) => tools.show_page(reply, features),
+            (Self::Direct(_), _) => direct::show_call(reply, features),
+            (Self::Plain(_), _) => plain::show_call(reply, features),
+            (Self::Compact(_), _) => compact::show(reply, features),
+        }
+    }
+}
+
+/// Asks for a page of operations.
+fn browse(envelope: Envelope, most: usize) -> Turned {
+    let cursor = envelope.param("cursor");
+    let target = Target::Page { cursor, most };
+    Turned::Asked(envelope.retarget(Method::BROWSE, target), Asked::Page)
+}
+
+/// Asks for the operation a tool stands for. That a call names no tool is found by the core, after
+/// it has found that there are tools.
+fn invoke(envelope: Envelope) -> Turned {
+    let target = Target::Operation {
+        name: envelope.param("name").unwrap_or_else(RawJson::null),
+        arguments: envelope.param("arguments"),
+        native: true,
+    };
+    Turned::Asked(envelope.retarget(Method::INVOKE, target), Asked::Operation)
+}
+
+/// Absent and hidden tools look the same.
+fn unknown_tool() -> Reply {
+    Error::invalid_params("unknown tool").into()
 }
 
 impl<S: Service<Envelope, Response = Reply>> Service<Envelope> for WithMode<S> {
@@ -129,53 +256,25 @@ impl<S: Service<Envelope, Response = Reply>> Service<Envelope> for WithMode<S> {
         self.inner.poll_ready(cx)
     }
 
-    fn call(&mut self, mut envelope: Envelope) -> ResponseFuture<S::Future> {
-        envelope.shape = Shape::Plain;
-        let shown = match *envelope.method() {
-            Method::TOOLS_LIST => Shown::List,
-            Method::TOOLS_CALL => Shown::Call,
-            _ => {
-                let inner = self.inner.call(envelope);
-                return ResponseFuture {
-                    kind: Kind::Untouched { inner },
-                };
+    fn call(&mut self, envelope: Envelope) -> ResponseFuture<S::Future> {
+        let features = envelope.features();
+        let shown = matches!(*envelope.method(), Method::TOOLS_LIST | Method::TOOLS_CALL);
+        let kind = if shown && envelope.request_id().is_some() {
+            match self.tools.turn(envelope) {
+                Turned::Asked(envelope, asked) => Kind::Shown {
+                    inner: self.inner.call(envelope),
+                    tools: self.tools.clone(),
+                    asked,
+                    features,
+                },
+                Turned::Answered(reply) => Kind::Answered { reply: Some(reply) },
+            }
+        } else {
+            Kind::Untouched {
+                inner: self.inner.call(envelope),
             }
         };
-        let ask = Ask {
-            shown,
-            named: plain::is_named(&envelope),
-            plain: Arc::clone(&self.plain),
-            features: envelope.features(),
-        };
-        let inner = self.inner.call(plain::turn(shown, envelope));
-        ResponseFuture {
-            kind: Kind::Shown { inner, ask },
-        }
-    }
-}
-
-/// Which of the two methods is shown.
-#[derive(Clone, Copy, Debug)]
-enum Shown {
-    List,
-    Call,
-}
-
-/// What is needed to show the core's answer.
-struct Ask {
-    shown: Shown,
-    /// Whether the client named a tool.
-    named: bool,
-    plain: Arc<Plain>,
-    features: crate::wire::Features,
-}
-
-impl Ask {
-    fn show(&self, reply: Reply) -> Reply {
-        match self.shown {
-            Shown::List => self.plain.show_list(reply, self.features),
-            Shown::Call => plain::show_call(reply, self.named, self.features),
-        }
+        ResponseFuture { kind }
     }
 }
 
@@ -191,7 +290,14 @@ pin_project! {
     #[project = KindProjected]
     enum Kind<F> {
         Untouched { #[pin] inner: F },
-        Shown { #[pin] inner: F, ask: Ask },
+        Shown {
+            #[pin]
+            inner: F,
+            tools: Tools,
+            asked: Asked,
+            features: Features,
+        },
+        Answered { reply: Option<Reply> },
     }
 }
 
@@ -204,9 +310,17 @@ where
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         match self.project().kind.project() {
             KindProjected::Untouched { inner } => inner.poll(cx),
-            KindProjected::Shown { inner, ask } => {
+            KindProjected::Shown {
+                inner,
+                tools,
+                asked,
+                features,
+            } => {
                 let reply = ready!(inner.poll(cx))?;
-                Poll::Ready(Ok(ask.show(reply)))
+                Poll::Ready(Ok(tools.show(reply, *asked, *features)))
+            }
+            KindProjected::Answered { reply } => {
+                Poll::Ready(Ok(reply.take().unwrap_or_else(Reply::accepted)))
             }
         }
     }
@@ -215,26 +329,4 @@ where
 opaque_debug!(ResponseFuture<F>);
 
 #[cfg(test)]
-mod tests {
-    use tower::ServiceExt as _;
-
-    use super::*;
-    use crate::service::{McpService, Operation, Registry, RegistryBuilder};
-    use crate::wire::ProtocolVersion;
-
-    async fn nameless_call(registry: RegistryBuilder) -> i32 {
-        let core = McpService::builder(registry.build().unwrap()).build();
-        let stack = ModeLayer::new(Mode::Plain).layer(core.unwrap());
-        let call = Envelope::new(Method::TOOLS_CALL, ProtocolVersion::July2026).id(1);
-        let reply = stack.oneshot(call).await.unwrap();
-        reply.error().unwrap().code()
-    }
-
-    /// Contract: P-16.
-    #[tokio::test]
-    async fn that_there_are_no_tools_comes_before_what_is_wrong_with_a_call() {
-        assert_eq!(nameless_call(Registry::builder()).await, -32601);
-        let some = Registry::builder().operation(Operation::new("hi").handler(|| async {}));
-        assert_eq!(nameless_call(some).await, -32602);
-    }
-}
+mod tests;

@@ -1,69 +1,39 @@
 //! Plain mode: operations as they were declared.
 
-use std::sync::Arc;
+use crate::service::{Invoked, Outcome, Reply, Shape};
+use crate::wire::{Error, Features};
 
-use arc_swap::ArcSwapOption;
-use bytes::Bytes;
+use super::pages::Pages;
+use super::unknown_tool;
 
-use crate::service::{CacheHint, Envelope, Invoked, OperationPage, Outcome, Reply, Shape, Target};
-use crate::wire::json::{Kind, ObjectWriter, RawJson};
-use crate::wire::{Error, Features, Method, ProtocolVersion};
+/// Tools on a page.
+pub(super) const PAGE: usize = 1000;
 
-use super::Shown;
-
-/// The encoded list, for each version the last one that was asked for.
-#[derive(Debug)]
-pub(super) struct Plain {
-    encoded: [ArcSwapOption<EncodedPage>; ProtocolVersion::ALL.len()],
+/// What plain mode keeps between requests.
+#[derive(Debug, Default)]
+pub(super) struct PlainTools {
+    pages: Pages,
 }
 
-#[derive(Debug)]
-struct EncodedPage {
-    stamp: u64,
-    start: usize,
-    members: Bytes,
-}
-
-/// Turns what the client sent into what the core understands. That a call names no tool is found by
-/// the core, after it has found that there are tools.
-pub(super) fn turn(shown: Shown, envelope: Envelope) -> Envelope {
-    match shown {
-        Shown::List => {
-            let cursor = envelope.param("cursor");
-            let target = Target::Page { cursor, most: PAGE };
-            envelope.retarget(Method::BROWSE, target)
-        }
-        Shown::Call => {
-            let target = Target::Operation {
-                name: envelope.param("name").unwrap_or_else(no_name),
-                arguments: envelope.param("arguments"),
-                native: true,
-            };
-            envelope.retarget(Method::INVOKE, target)
+impl PlainTools {
+    pub(super) fn show_page(&self, reply: Reply, features: Features) -> Reply {
+        match &reply.outcome {
+            Outcome::Browsed(page) => self
+                .pages
+                .show(page, features, |out, tool| tool.push(out, features)),
+            _ => reply,
         }
     }
 }
 
-/// Whether a call names a tool, be there such a tool or not.
-pub(super) fn is_named(envelope: &Envelope) -> bool {
-    envelope
-        .param("name")
-        .is_some_and(|name| name.node().kind() == Kind::String)
-}
-
-fn no_name() -> RawJson {
-    RawJson::parse("null").unwrap_or_else(|_| unreachable!("null is JSON"))
-}
-
 /// Shows how an operation ended.
-pub(super) fn show_call(reply: Reply, named: bool, features: Features) -> Reply {
+pub(super) fn show_call(reply: Reply, features: Features) -> Reply {
     match reply.outcome {
         Outcome::Invoked(invoked) => match protocol_error(&invoked, features) {
             Some(error) => error.into(),
             None => Reply::tool(invoked, Shape::Plain, features),
         },
-        Outcome::UnknownOperation if named => Error::invalid_params("unknown tool").into(),
-        Outcome::UnknownOperation => Error::invalid_params("name must be a string").into(),
+        Outcome::UnknownOperation => unknown_tool(),
         _ => reply,
     }
 }
@@ -82,48 +52,3 @@ fn protocol_error(invoked: &Invoked, features: Features) -> Option<Error> {
         }
     })
 }
-
-impl Plain {
-    pub(super) fn new() -> Self {
-        Self {
-            encoded: Default::default(),
-        }
-    }
-
-    /// Shows a page of operations. Pages that are the same for everybody are encoded once.
-    pub(super) fn show_list(&self, reply: Reply, features: Features) -> Reply {
-        let Outcome::Browsed(page) = reply.outcome else {
-            return reply;
-        };
-        let Some(stamp) = page.stamp else {
-            return Reply::cacheable(encode(&page, features), CacheHint::NONE);
-        };
-        let slot = &self.encoded[features.version() as usize];
-        let start = page.range.start;
-        if let Some(known) = &*slot.load() {
-            if known.stamp == stamp && known.start == start {
-                return Reply::cacheable(known.members.clone(), CacheHint::NONE);
-            }
-        }
-        let members = Bytes::from(encode(&page, features));
-        slot.store(Some(Arc::new(EncodedPage {
-            stamp,
-            start,
-            members: members.clone(),
-        })));
-        Reply::cacheable(members, CacheHint::NONE)
-    }
-}
-
-fn encode(page: &OperationPage, features: Features) -> Vec<u8> {
-    let mut out = Vec::new();
-    let mut object = ObjectWriter::members(&mut out);
-    object.array("tools", &page.tools[page.range.clone()], |out, tool| {
-        tool.push(out, features)
-    });
-    object.optional_string("nextCursor", page.next.as_deref());
-    out
-}
-
-/// Tools on a page.
-const PAGE: usize = 1000;

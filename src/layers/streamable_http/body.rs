@@ -97,12 +97,12 @@ impl EventStream {
                     silence,
                     ..
                 } => {
-                    if let Some(messages) = &mut self.messages {
-                        if let Poll::Ready(Some(message)) = messages.poll_recv(cx) {
-                            silence.as_mut().reset(Instant::now() + *keep_alive);
-                            self.writing = sse::event(message);
-                            continue;
-                        }
+                    if let Some(messages) = &mut self.messages
+                        && let Poll::Ready(Some(message)) = messages.poll_recv(cx)
+                    {
+                        silence.as_mut().reset(Instant::now() + *keep_alive);
+                        self.writing = sse::event(message);
+                        continue;
                     }
                     if let Poll::Ready(ended) = Pin::new(&mut task.0).poll(cx) {
                         let outbound = ended.ok().flatten();

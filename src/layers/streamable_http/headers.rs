@@ -12,12 +12,18 @@ pub(super) struct Accepted {
 
 /// What the `Accept` lines say together; nothing if neither kind is accepted.
 pub(super) fn accepted(headers: &HeaderMap) -> Option<Accepted> {
+    let both = Accepted {
+        json: true,
+        events: true,
+    };
     let mut lines = headers.get_all(ACCEPT).iter().peekable();
-    if lines.peek().is_none() {
-        return Some(Accepted {
-            json: true,
-            events: true,
-        });
+    match lines.peek() {
+        None => return Some(both),
+        // What nearly every client sends, word for word.
+        Some(line) if *line == USUAL && headers.get_all(ACCEPT).iter().nth(1).is_none() => {
+            return Some(both);
+        }
+        Some(_) => {}
     }
     let mut json = Best::default();
     let mut events = Best::default();
@@ -72,6 +78,8 @@ fn is_unwanted(parameters: &str) -> bool {
             && value.bytes().all(|b| matches!(b, b'0' | b'.'))
     })
 }
+
+const USUAL: &str = "application/json, text/event-stream";
 
 #[cfg(test)]
 mod tests {

@@ -56,6 +56,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use http::header::HeaderName;
 use http::request::Parts;
 use http::{Method, Request, Response, StatusCode};
 use tower::{Layer, Service};
@@ -146,6 +147,10 @@ where
 }
 
 /// The rules for the head, in the order of the module docs.
+#[expect(
+    clippy::result_large_err,
+    reason = "the refusal is the response, made once and sent as it is"
+)]
 fn verify(parts: &Parts) -> Result<Accepted, Response<Body>> {
     if parts.method != Method::POST {
         return Err(method_not_allowed("POST"));
@@ -171,7 +176,14 @@ fn inbound(frame: Frame, parts: Parts, accepted: Accepted, stall: Duration) -> I
 
 impl Declared for Parts {
     fn field(&self, name: &str) -> Field<'_> {
-        let mut values = self.headers.get_all(name).iter();
+        // Names that are known need not be parsed.
+        let mut values = match name {
+            "mcp-protocol-version" => self.headers.get_all(VERSION),
+            "mcp-method" => self.headers.get_all(METHOD),
+            "mcp-name" => self.headers.get_all(NAME),
+            name => self.headers.get_all(name),
+        }
+        .iter();
         match (values.next(), values.next()) {
             (None, _) => Field::Absent,
             (Some(value), None) => Field::One(value.as_bytes()),
@@ -179,6 +191,10 @@ impl Declared for Parts {
         }
     }
 }
+
+const VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
+const METHOD: HeaderName = HeaderName::from_static("mcp-method");
+const NAME: HeaderName = HeaderName::from_static("mcp-name");
 
 #[cfg(test)]
 mod tests;

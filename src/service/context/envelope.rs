@@ -44,6 +44,10 @@ pub struct Envelope {
 /// What an internal method is about.
 #[derive(Clone, Debug)]
 pub(crate) enum Target {
+    /// Operations that match a query: a JSON string.
+    Search { query: RawJson, limit: usize },
+    /// The operation of this name: a JSON string.
+    Name(RawJson),
     /// A page of operations.
     Page {
         cursor: Option<RawJson>,

@@ -17,12 +17,12 @@ use std::sync::Arc;
 #[derive(Clone, Default)]
 pub struct Extensions {
     /// Most messages carry one value, what their transport knows: no list is made for it.
-    first: Option<Value>,
-    rest: Option<Arc<Vec<Value>>>,
+    first: Option<Entry>,
+    rest: Option<Arc<Vec<Entry>>>,
 }
 
 #[derive(Clone)]
-struct Value {
+struct Entry {
     id: TypeId,
     name: &'static str,
     value: Arc<dyn Any + Send + Sync>,
@@ -36,7 +36,7 @@ impl Extensions {
 
     /// Adds a value that others share.
     pub fn insert_shared<T: Any + Send + Sync>(&mut self, value: Arc<T>) {
-        self.put(Value {
+        self.put(Entry {
             id: TypeId::of::<T>(),
             name: type_name::<T>(),
             value,
@@ -44,11 +44,11 @@ impl Extensions {
     }
 
     /// Adds all values of another set; those of the same types are replaced.
-    pub(crate) fn extend(&mut self, other: Self) {
-        other.values().cloned().for_each(|value| self.put(value));
+    pub(crate) fn extend(&mut self, other: &Self) {
+        other.values().cloned().for_each(|entry| self.put(entry));
     }
 
-    fn put(&mut self, value: Value) {
+    fn put(&mut self, value: Entry) {
         let id = value.id;
         match &mut self.first {
             Some(first) if first.id != id => {
@@ -67,7 +67,7 @@ impl Extensions {
         found.value.downcast_ref()
     }
 
-    fn values(&self) -> impl Iterator<Item = &Value> {
+    fn values(&self) -> impl Iterator<Item = &Entry> {
         let rest = self.rest.iter().flat_map(|rest| rest.iter());
         self.first.iter().chain(rest)
     }

@@ -23,7 +23,7 @@ impl Peer {
     /// [`Unreachable`] if the caller went away, was answered, or cannot take notifications.
     pub async fn notify(&self, method: &str, params: &RawJson) -> Result<(), Unreachable> {
         let message = notification(method, |out| {
-            out.extend_from_slice(params.text().as_bytes())
+            out.extend_from_slice(params.text().as_bytes());
         });
         self.outlet.send(message).await
     }

@@ -1,8 +1,10 @@
 //! What the message plane answers.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
 
-use crate::wire::{Error, Refusal};
+use crate::wire::{Error, Refusal, ToolDefinition};
 
 use super::failure::Failure;
 use super::output::{Output, Shape};
@@ -32,6 +34,10 @@ pub(crate) enum Outcome {
     Invoked(Invoked),
     /// There is no such operation for this caller: absent and hidden look the same.
     UnknownOperation,
+    /// Operations that match a query, the best first.
+    Found(Vec<Arc<ToolDefinition>>),
+    /// The definition of one operation.
+    Inspected(Arc<ToolDefinition>),
     /// A page of operations.
     Browsed(OperationPage),
 }

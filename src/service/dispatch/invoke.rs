@@ -27,13 +27,13 @@ impl Core {
             return Answer::now(Error::method_not_found());
         };
         let snapshot = self.registry.snapshot();
-        let found = name
-            .node()
-            .as_str()
-            .and_then(|name| snapshot.operations.get(&name));
-        let Some(operation) = found.map(Arc::clone) else {
+        let Some(known_as) = name.node().as_str() else {
+            return Answer::now(Error::invalid_params("name must be a string"));
+        };
+        let Some(operation) = snapshot.operations.get(&known_as).cloned() else {
             return Answer::now(Reply::new(Outcome::UnknownOperation));
         };
+        drop(known_as);
         let arguments = match arguments {
             Some(arguments) if arguments.node().is_object() => arguments,
             Some(arguments) if !arguments.node().is_null() => {
@@ -43,10 +43,9 @@ impl Core {
         };
         if let (true, true, Some(declared)) =
             (native, envelope.features().is_modern(), &envelope.declared)
+            && let Err(error) = operation.headers.verify(&**declared, arguments.node())
         {
-            if let Err(error) = operation.headers.verify(&**declared, arguments.node()) {
-                return Answer::now(error);
-            }
+            return Answer::now(error);
         }
         let missing = operation
             .needs

@@ -15,10 +15,10 @@ impl Core {
             Err(error) => return error.into(),
         };
         let version = envelope.features().version();
-        if let Some(session) = envelope.session() {
-            if !session.negotiate(version, capabilities) {
-                return Error::invalid_request("the session is initialized already").into();
-            }
+        if let Some(session) = envelope.session()
+            && !session.negotiate(version, capabilities)
+        {
+            return Error::invalid_request("the session is initialized already").into();
         }
         let mut out = Vec::new();
         let mut object = ObjectWriter::members(&mut out);
@@ -55,6 +55,13 @@ impl Core {
             if known && self.offers(capability) {
                 object.raw(capability.name(), "{}");
             }
+        }
+        if !self.extensions.is_empty() {
+            object.object("extensions", |extensions| {
+                for (id, settings) in &self.extensions {
+                    extensions.raw(id, settings);
+                }
+            });
         }
         object.end();
     }

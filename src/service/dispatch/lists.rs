@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use crate::service::catalog::Named;
-use crate::service::context::{CacheHint, Envelope, Failure, OperationPage, Outcome, Reply};
+use crate::service::context::{CacheHint, Envelope, Failure, Reply};
 use crate::service::handler::CallContext;
 use crate::service::pager::Scope;
 use crate::service::registry::PerVersion;
@@ -15,29 +15,6 @@ use crate::wire::{Error, Features, Refusal};
 use super::{Answer, Core};
 
 impl Core {
-    pub(super) fn page_of_operations(
-        &self,
-        envelope: &Envelope,
-        cursor: Option<&RawJson>,
-        most: usize,
-    ) -> Reply {
-        let snapshot = self.registry.snapshot();
-        let scope = scope("tools", envelope);
-        let page = text_of(cursor).and_then(|cursor| {
-            self.pager
-                .page(scope, &snapshot.tools, cursor.as_deref(), most)
-        });
-        match page {
-            Ok((range, next)) => Reply::new(Outcome::Browsed(OperationPage {
-                tools: Arc::clone(&snapshot.tools),
-                range,
-                next,
-                stamp: Some(snapshot.stamp),
-            })),
-            Err(error) => error.into(),
-        }
-    }
-
     pub(super) fn list_resources(&self, envelope: &Envelope) -> Reply {
         let snapshot = self.registry.snapshot();
         let list = List {
@@ -108,7 +85,7 @@ impl Core {
             let mut out = Vec::new();
             let mut object = ObjectWriter::members(&mut out);
             object.array(list.name, &items[range.clone()], |out, item| {
-                push(item, out, features)
+                push(item, out, features);
             });
             object.optional_string("nextCursor", next.as_deref());
             out
@@ -151,6 +128,10 @@ impl Core {
         ));
         Answer::Later(Box::pin(async move {
             match run.await {
+                Ok(contents) if contents.is_empty() => {
+                    tracing::error!(target: "portcullis::core", uri, "a reader gave no contents");
+                    Reply::refused(Refusal::Internal)
+                }
                 Ok(contents) => {
                     let members = resources::encode(contents, &uri, &definition, features);
                     Reply::cacheable(members, CacheHint::NONE)
@@ -223,7 +204,7 @@ pub(super) fn failed(kind: &str, name: &str, failure: &Failure, features: Featur
     error.into()
 }
 
-fn scope<'a>(list: &'static str, envelope: &'a Envelope) -> Scope<'a> {
+pub(super) fn scope<'a>(list: &'static str, envelope: &'a Envelope) -> Scope<'a> {
     Scope {
         list,
         principal: envelope.caller(),
@@ -231,7 +212,7 @@ fn scope<'a>(list: &'static str, envelope: &'a Envelope) -> Scope<'a> {
 }
 
 /// The text of a cursor; `null` is none.
-fn text_of(cursor: Option<&RawJson>) -> Result<Option<Cow<'_, str>>, Error> {
+pub(super) fn text_of(cursor: Option<&RawJson>) -> Result<Option<Cow<'_, str>>, Error> {
     match cursor.map(RawJson::node) {
         None => Ok(None),
         Some(node) if node.is_null() => Ok(None),

@@ -17,6 +17,7 @@
 //! # }).unwrap();
 //! ```
 
+mod catalogue;
 mod completion;
 mod invoke;
 mod lifecycle;
@@ -57,6 +58,9 @@ pub struct McpServiceBuilder {
     identity: Implementation,
     instructions: Option<String>,
     secret: Option<Secret>,
+    always_tools: bool,
+    always_resources: bool,
+    extensions: Vec<(String, String)>,
 }
 
 struct Core {
@@ -64,6 +68,9 @@ struct Core {
     identity: Implementation,
     instructions: Option<String>,
     pager: Pager,
+    always_tools: bool,
+    always_resources: bool,
+    extensions: Vec<(String, String)>,
 }
 
 impl McpService {
@@ -74,6 +81,9 @@ impl McpService {
             identity: Implementation::new("mcp", "unreleased"),
             instructions: None,
             secret: None,
+            always_tools: false,
+            always_resources: false,
+            extensions: Vec::new(),
         }
     }
 }
@@ -97,6 +107,24 @@ impl McpServiceBuilder {
         self
     }
 
+    /// Says that there are tools even if there are no operations, as in compact mode.
+    pub fn always_tools(mut self) -> Self {
+        self.always_tools = true;
+        self
+    }
+
+    /// Says that there are resources even if the registry has none: a layer above serves some.
+    pub fn always_resources(mut self) -> Self {
+        self.always_resources = true;
+        self
+    }
+
+    /// Says that a layer above speaks an extension, with these settings: a JSON object.
+    pub(crate) fn extension(mut self, id: &str, settings: &str) -> Self {
+        self.extensions.push((id.to_owned(), settings.to_owned()));
+        self
+    }
+
     /// Builds the core.
     ///
     /// # Errors
@@ -113,6 +141,9 @@ impl McpServiceBuilder {
                 identity: self.identity,
                 instructions: self.instructions,
                 pager: Pager::new(&secret),
+                always_tools: self.always_tools,
+                always_resources: self.always_resources,
+                extensions: self.extensions,
             }),
         })
     }

@@ -1,6 +1,6 @@
 //! Which method is answered by what: one row each.
 
-use crate::service::context::{Envelope, Reply, Target};
+use crate::service::context::{Envelope, Reply};
 use crate::wire::{Capability, Error, Method};
 
 use super::{Answer, Core};
@@ -15,16 +15,18 @@ impl Core {
         if !method.exists_for(envelope.features()) {
             return Answer::now(Error::method_not_found());
         }
-        if let Some(capability) = method.capability() {
-            if !self.offers(capability) {
-                return Answer::now(Error::not_offered(capability));
-            }
+        if let Some(capability) = method.capability()
+            && !self.offers(capability)
+        {
+            return Answer::now(Error::not_offered(capability));
         }
         match *method {
             Method::PING => Answer::now(Reply::result("")),
             Method::INITIALIZE => Answer::now(self.initialize(&envelope)),
             Method::DISCOVER => Answer::now(self.discover(&envelope)),
             Method::BROWSE => Answer::now(self.browse(&envelope)),
+            Method::SEARCH => Answer::now(self.search(&envelope)),
+            Method::INSPECT => Answer::now(self.inspect(&envelope)),
             Method::INVOKE => self.invoke(envelope),
             Method::RESOURCES_LIST => Answer::now(self.list_resources(&envelope)),
             Method::TEMPLATES_LIST => Answer::now(self.list_templates(&envelope)),
@@ -40,21 +42,14 @@ impl Core {
     pub(super) fn offers(&self, capability: Capability) -> bool {
         let snapshot = self.registry.snapshot();
         match capability {
-            Capability::Tools => !snapshot.operations.is_empty(),
+            Capability::Tools => self.always_tools || !snapshot.operations.is_empty(),
             Capability::Resources => {
-                !snapshot.resources.is_empty() || !snapshot.templates.is_empty()
+                self.always_resources
+                    || !snapshot.resources.is_empty()
+                    || !snapshot.templates.is_empty()
             }
             Capability::Prompts => !snapshot.prompts.is_empty(),
             Capability::Completions => snapshot.completes(),
-        }
-    }
-
-    fn browse(&self, envelope: &Envelope) -> Reply {
-        match &envelope.target {
-            Some(Target::Page { cursor, most }) => {
-                self.page_of_operations(envelope, cursor.as_ref(), *most)
-            }
-            _ => Error::method_not_found().into(),
         }
     }
 }

@@ -134,10 +134,22 @@ impl<T: Serialize + schemars::JsonSchema> IntoOutcome<Output> for Structured<T> 
     }
 }
 
-/// The schema `schemars` derives for a type.
+/// The schema `schemars` derives for a type, without the formats that only Rust knows: clients warn
+/// about formats such as `uint64`.
 #[cfg(feature = "schemars")]
 pub(super) fn derived_schema<T: schemars::JsonSchema>() -> RawJson {
+    let of_rust = |schema: &mut schemars::Schema| {
+        let numeric = |format: &str| {
+            let known = ["int", "uint", "float", "double"];
+            known.iter().any(|prefix| format.starts_with(prefix))
+        };
+        let format = schema.get("format").and_then(|format| format.as_str());
+        if format.is_some_and(numeric) {
+            schema.remove("format");
+        }
+    };
     let schema = schemars::generate::SchemaSettings::draft2020_12()
+        .with_transform(schemars::transform::RecursiveTransform(of_rust))
         .into_generator()
         .into_root_schema_for::<T>();
     RawJson::encode(&schema).unwrap_or_else(|_| unreachable!("a schema is JSON"))
@@ -147,6 +159,11 @@ impl Contents {
     /// No content yet.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// Whether there is no content at all, not even an empty one. Reading such a resource fails.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
     }
 
     /// Adds text, possibly empty, under the resource's own URI.

@@ -77,6 +77,10 @@ pub trait Handler<M, O>: Clone + Send + Sync + 'static {
 )]
 pub trait BlockingHandler<M, O>: Clone + Send + Sync + 'static {
     /// Runs the handler on the calling thread.
+    ///
+    /// # Errors
+    ///
+    /// What the function itself fails with, or what an extractor refuses.
     fn call(&self, context: &CallContext) -> Result<O, Failure>;
 
     /// Says what the handler needs and gives.

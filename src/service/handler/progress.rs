@@ -87,7 +87,7 @@ impl Reporter {
             return;
         }
         let message = notification("notifications/progress", |out| {
-            progress.push(&self.token, out)
+            progress.push(&self.token, out);
         });
         // Whoever asked may have gone; the call finds out by its own end.
         let _ = peer.outlet().send(message).await;
@@ -105,10 +105,10 @@ impl Reporter {
             return false;
         }
         let now = Instant::now();
-        if let Some((done, at)) = last.sent {
-            if progress.done <= done || now.duration_since(at) < SPACING {
-                return false;
-            }
+        if let Some((done, at)) = last.sent
+            && (progress.done <= done || now.duration_since(at) < SPACING)
+        {
+            return false;
         }
         last.sent = Some((progress.done, now));
         true

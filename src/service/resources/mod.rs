@@ -212,6 +212,7 @@ impl RegisteredTemplate {
 impl Named for RegisteredResource {
     const KIND: &'static str = "resource";
 
+    #[expect(clippy::misnamed_getters, reason = "a resource goes by its URI")]
     fn name(&self) -> &str {
         &self.definition.uri
     }
@@ -220,6 +221,7 @@ impl Named for RegisteredResource {
 impl Named for RegisteredTemplate {
     const KIND: &'static str = "template";
 
+    #[expect(clippy::misnamed_getters, reason = "a template goes by its URI")]
     fn name(&self) -> &str {
         &self.definition.uri
     }

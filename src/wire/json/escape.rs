@@ -51,6 +51,10 @@ fn plain_prefix(text: &[u8]) -> usize {
     at
 }
 
+#[expect(
+    clippy::needless_bitwise_bool,
+    reason = "without branches the compiler uses vector instructions"
+)]
 fn is_special(byte: u8) -> bool {
     (byte < 0x20) | (byte == b'"') | (byte == b'\\')
 }

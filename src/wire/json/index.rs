@@ -104,8 +104,13 @@ impl Entry {
         (self.meta >> COUNT_SHIFT) as usize
     }
 
-    pub(super) fn count_one(&mut self) {
-        self.meta += 1 << COUNT_SHIFT;
+    /// The same as a number of entries.
+    pub(super) fn meta_count(self) -> u32 {
+        self.meta >> COUNT_SHIFT
+    }
+
+    pub(super) fn set_count(&mut self, count: u32) {
+        self.meta = (self.meta & (KIND_MASK | FLAG)) | count << COUNT_SHIFT;
     }
 
     pub(super) fn text(self, text: &str) -> &str {
@@ -150,11 +155,17 @@ impl Index {
         offset(at)
     }
 
-    /// Ends the container `at`; the container around it.
-    pub(super) fn close(&mut self, at: u32, end: usize) -> u32 {
-        let next = offset(self.entries.len());
+    /// The position of the entry that is pushed next.
+    pub(super) fn next_position(&self) -> u32 {
+        offset(self.entries.len())
+    }
+
+    /// Ends the container `at`, which has `count` elements or members; the container around it.
+    pub(super) fn close(&mut self, at: u32, end: usize, count: u32) -> u32 {
+        let next = self.next_position();
         let entry = &mut self.entries[at as usize];
         entry.end = offset(end);
+        entry.set_count(count);
         std::mem::replace(&mut entry.next, next)
     }
 
@@ -163,7 +174,7 @@ impl Index {
         let count = self.entries[object as usize].count();
         if count > NARROW {
             self.tabulate(text, object, count);
-        } else if count > 1 {
+        } else if self.may_repeat(object, count) {
             self.compare_names(text, object, count);
         }
     }
@@ -196,6 +207,21 @@ impl Index {
                 _ => probe = probe.wrapping_add(1),
             }
         }
+    }
+
+    /// Whether two fingerprints fall on the same bit, which those of equal names do.
+    fn may_repeat(&self, object: u32, count: usize) -> bool {
+        let mut seen = 0_u128;
+        let mut key = object + 1;
+        for _ in 0..count {
+            let bit = 1 << (self.entries[key as usize].next & 127);
+            if seen & bit != 0 {
+                return true;
+            }
+            seen |= bit;
+            key = self.entries[key as usize + 1].next;
+        }
+        false
     }
 
     /// Compares each name with those before it: quick for the few members most objects have.
@@ -275,8 +301,12 @@ fn hash(name: &str) -> u32 {
 }
 
 /// Longer texts are refused before an offset is made.
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "the scan refuses texts beyond 256 MiB"
+)]
 fn offset(value: usize) -> u32 {
-    u32::try_from(value).unwrap_or(NONE)
+    value as u32
 }
 
 const KIND_MASK: u32 = 0b111;

@@ -86,10 +86,14 @@ pub(super) fn scan(text: &str, depth: u32) -> Result<Index, SyntaxError> {
         index: Index::with_room_for(text.len()),
         open: NONE,
         in_object: false,
+        count: 0,
         room: depth,
+        error: None,
     };
-    scanner.run()?;
-    Ok(scanner.index)
+    match scanner.run() {
+        Ok(()) => Ok(scanner.index),
+        Err(Stop) => Err(scanner.error.unwrap_or_else(|| scanner.error_here())),
+    }
 }
 
 struct Scanner<'a> {
@@ -101,98 +105,90 @@ struct Scanner<'a> {
     open: u32,
     /// Whether that container is an object.
     in_object: bool,
+    /// How many elements or members that container has so far.
+    count: u32,
     /// How many more containers may be opened.
     room: u32,
+    error: Option<SyntaxError>,
 }
 
-/// What comes after a value was read.
-enum Next {
-    Value,
-    End,
-}
+/// The text is refused; the scanner knows why. It is small, so that results fit a register.
+struct Stop;
 
 impl Scanner<'_> {
-    fn run(&mut self) -> Result<(), SyntaxError> {
+    fn run(&mut self) -> Result<(), Stop> {
         loop {
-            self.skip_space();
-            if self.value()? {
-                continue;
+            // One scalar, or the beginning of a container.
+            match self.token()? {
+                b'"' => self.string()?,
+                b'{' => {
+                    self.enter(Kind::Object)?;
+                    if self.token()? != b'}' {
+                        self.name()?;
+                        continue;
+                    }
+                    self.leave();
+                }
+                b'[' => {
+                    self.enter(Kind::Array)?;
+                    if self.token()? != b']' {
+                        continue;
+                    }
+                    self.leave();
+                }
+                b'-' | b'0'..=b'9' => self.number()?,
+                b't' => self.literal("true", Kind::True)?,
+                b'f' => self.literal("false", Kind::False)?,
+                b'n' => self.literal("null", Kind::Null)?,
+                _ => return Err(self.fail(SyntaxErrorKind::UnexpectedCharacter)),
             }
-            match self.after_value()? {
-                Next::Value => {}
-                Next::End => return Ok(()),
+            if self.value_ended()? {
+                return Ok(());
             }
         }
     }
 
-    /// Reads one scalar or opens one container. True if a value must follow at once.
-    fn value(&mut self) -> Result<bool, SyntaxError> {
-        match self.peek()? {
-            b'"' => self.string()?,
-            b'{' => {
-                self.enter(Kind::Object)?;
-                self.skip_space();
-                if self.peek()? != b'}' {
-                    self.name()?;
-                    return Ok(true);
-                }
-                self.leave();
-            }
-            b'[' => {
-                self.enter(Kind::Array)?;
-                self.skip_space();
-                if self.peek()? != b']' {
-                    return Ok(true);
-                }
-                self.leave();
-            }
-            b'-' | b'0'..=b'9' => self.number()?,
-            b't' => self.literal("true", Kind::True)?,
-            b'f' => self.literal("false", Kind::False)?,
-            b'n' => self.literal("null", Kind::Null)?,
-            _ => return Err(self.error(SyntaxErrorKind::UnexpectedCharacter)),
-        }
-        Ok(false)
-    }
-
-    /// Closes what ends here and says whether another value follows.
-    fn after_value(&mut self) -> Result<Next, SyntaxError> {
+    /// Closes what ends behind a value. True if that was the whole text, else another value follows.
+    fn value_ended(&mut self) -> Result<bool, Stop> {
         loop {
-            self.skip_space();
             if self.open == NONE {
+                self.skip_space();
                 return match self.bytes.get(self.at) {
-                    None => Ok(Next::End),
-                    Some(_) => Err(self.error(SyntaxErrorKind::TrailingCharacters)),
+                    None => Ok(true),
+                    Some(_) => Err(self.fail(SyntaxErrorKind::TrailingCharacters)),
                 };
             }
-            match (self.peek()?, self.in_object) {
-                (b',', false) => {
+            match (self.token()?, self.in_object) {
+                (b',', in_object) => {
                     self.at += 1;
-                    return Ok(Next::Value);
-                }
-                (b',', true) => {
-                    self.at += 1;
-                    self.skip_space();
-                    self.name()?;
-                    return Ok(Next::Value);
+                    if in_object {
+                        self.token()?;
+                        self.name()?;
+                    }
+                    return Ok(false);
                 }
                 (b']', false) | (b'}', true) => self.leave(),
-                _ => return Err(self.error(SyntaxErrorKind::UnexpectedCharacter)),
+                _ => return Err(self.fail(SyntaxErrorKind::UnexpectedCharacter)),
             }
         }
     }
 
-    fn enter(&mut self, kind: Kind) -> Result<(), SyntaxError> {
+    fn enter(&mut self, kind: Kind) -> Result<(), Stop> {
         if self.room == 0 {
-            return Err(self.error(SyntaxErrorKind::TooDeep));
+            return Err(self.fail(SyntaxErrorKind::TooDeep));
         }
         self.room -= 1;
-        let start = self.at;
-        self.at += 1;
-        let mut entry = Entry::new(kind, start, start);
+        if self.open != NONE {
+            // An element of an array is counted here, a member by its name.
+            self.count += u32::from(!self.in_object);
+            self.index.entries[self.open as usize].set_count(self.count);
+        }
+        let mut entry = Entry::new(kind, self.at, self.at);
         entry.next = self.open;
-        self.open = self.push(entry);
+        self.open = self.index.push(entry);
         self.in_object = kind == Kind::Object;
+        self.count = 0;
+        self.at += 1;
         Ok(())
     }
 
@@ -200,52 +196,49 @@ impl Scanner<'_> {
         self.at += 1;
         self.room += 1;
         let closed = self.open;
-        self.open = self.index.close(closed, self.at);
-        if self.in_object {
+        self.open = self.index.close(closed, self.at, self.count);
+        if self.in_object && self.count > 1 {
             self.index.check_names(self.text, closed);
         }
-        self.in_object =
-            self.open != NONE && self.index.entries[self.open as usize].kind() == Kind::Object;
-    }
-
-    /// Appends an entry; an element of an array is counted here, a member by its name.
-    fn push(&mut self, entry: Entry) -> u32 {
-        if self.open != NONE && !self.in_object {
-            self.index.entries[self.open as usize].count_one();
+        self.in_object = false;
+        self.count = 0;
+        if self.open != NONE {
+            let around = self.index.entries[self.open as usize];
+            self.in_object = around.kind() == Kind::Object;
+            self.count = around.meta_count();
         }
-        self.index.push(entry)
     }
 
     fn push_scalar(&mut self, kind: Kind, start: usize, flag: bool) {
+        self.count += u32::from(!self.in_object);
         let mut entry = Entry::new(kind, start, self.at);
         entry.set_flag(flag);
-        let at = self.push(entry);
-        self.index.entries[at as usize].next = at + 1;
+        entry.next = self.index.next_position() + 1;
+        self.index.push(entry);
     }
 
     /// A member name and the colon behind it.
-    fn name(&mut self) -> Result<(), SyntaxError> {
-        if self.peek()? != b'"' {
-            return Err(self.error(SyntaxErrorKind::UnexpectedCharacter));
-        }
+    fn name(&mut self) -> Result<(), Stop> {
         let start = self.at;
+        if self.bytes.get(start) != Some(&b'"') {
+            return Err(self.fail(SyntaxErrorKind::UnexpectedCharacter));
+        }
         let escaped = self.string_end()?;
         let mut entry = Entry::new(Kind::String, start, self.at);
         entry.set_flag(escaped);
-        let content = &self.text[start + 1..self.at - 1];
         entry.next = if escaped {
-            let decoded = strings::decode(content);
-            Self::refuse_reserved(&decoded, start)?;
+            let decoded = strings::decode(entry.content(self.text));
+            self.refuse_reserved(decoded.as_bytes(), start)?;
             strings::fingerprint(decoded.as_bytes())
         } else {
-            Self::refuse_reserved(content, start)?;
-            strings::fingerprint(content.as_bytes())
+            let content = &self.bytes[start + 1..self.at - 1];
+            self.refuse_reserved(content, start)?;
+            strings::fingerprint(content)
         };
-        self.index.entries[self.open as usize].count_one();
+        self.count += 1;
         self.index.push(entry);
-        self.skip_space();
-        if self.peek()? != b':' {
-            return Err(self.error(SyntaxErrorKind::UnexpectedCharacter));
+        if self.token()? != b':' {
+            return Err(self.fail(SyntaxErrorKind::UnexpectedCharacter));
         }
         self.at += 1;
         Ok(())
@@ -253,14 +246,15 @@ impl Scanner<'_> {
 
     /// `serde_json` reads an object with one of these names as a number or as a JSON text inside a
     /// string, when the cargo features for it are on anywhere in the build.
-    fn refuse_reserved(name: &str, offset: usize) -> Result<(), SyntaxError> {
-        if name.starts_with('$') && RESERVED_NAMES.contains(&name) {
-            return Err(SyntaxError::new(SyntaxErrorKind::ReservedName, offset));
+    fn refuse_reserved(&mut self, name: &[u8], offset: usize) -> Result<(), Stop> {
+        if name.first() == Some(&b'$') && RESERVED_NAMES.contains(&name) {
+            self.at = offset;
+            return Err(self.fail(SyntaxErrorKind::ReservedName));
         }
         Ok(())
     }
 
-    fn string(&mut self) -> Result<(), SyntaxError> {
+    fn string(&mut self) -> Result<(), Stop> {
         let start = self.at;
         let escaped = self.string_end()?;
         self.push_scalar(Kind::String, start, escaped);
@@ -268,23 +262,35 @@ impl Scanner<'_> {
     }
 
     /// Moves behind the closing quote of the string that opens here. True if it has escapes.
-    fn string_end(&mut self) -> Result<bool, SyntaxError> {
-        let (end, escaped) = strings::end(self.bytes, self.at + 1)?;
-        self.at = end + 1;
-        Ok(escaped)
+    fn string_end(&mut self) -> Result<bool, Stop> {
+        let end = strings::plain_end(self.bytes, self.at + 1);
+        if self.bytes.get(end) == Some(&b'"') {
+            self.at = end + 1;
+            return Ok(false);
+        }
+        match strings::end(self.bytes, end) {
+            Ok(end) => {
+                self.at = end + 1;
+                Ok(true)
+            }
+            Err(error) => {
+                self.error = Some(error);
+                Err(Stop)
+            }
+        }
     }
 
-    fn literal(&mut self, word: &str, kind: Kind) -> Result<(), SyntaxError> {
+    fn literal(&mut self, word: &str, kind: Kind) -> Result<(), Stop> {
         let start = self.at;
         if !self.bytes[start..].starts_with(word.as_bytes()) {
-            return Err(self.error(SyntaxErrorKind::UnexpectedCharacter));
+            return Err(self.fail(SyntaxErrorKind::UnexpectedCharacter));
         }
         self.at += word.len();
         self.push_scalar(kind, start, false);
         Ok(())
     }
 
-    fn number(&mut self) -> Result<(), SyntaxError> {
+    fn number(&mut self) -> Result<(), Stop> {
         let start = self.at;
         if self.bytes[self.at] == b'-' {
             self.at += 1;
@@ -293,7 +299,7 @@ impl Scanner<'_> {
         let digits = self.digits()?;
         if leading_zero && digits > 1 {
             self.at = start;
-            return Err(self.error(SyntaxErrorKind::MalformedNumber));
+            return Err(self.fail(SyntaxErrorKind::MalformedNumber));
         }
         let mut fractional = false;
         if self.bytes.get(self.at) == Some(&b'.') {
@@ -314,13 +320,13 @@ impl Scanner<'_> {
     }
 
     /// At least one digit; how many there were.
-    fn digits(&mut self) -> Result<usize, SyntaxError> {
+    fn digits(&mut self) -> Result<usize, Stop> {
         let rest = &self.bytes[self.at..];
         let digits = rest.iter().take_while(|b| b.is_ascii_digit()).count();
         self.at += digits;
         match (digits, self.bytes.get(self.at)) {
-            (0, None) => Err(self.error(SyntaxErrorKind::UnexpectedEnd)),
-            (0, Some(_)) => Err(self.error(SyntaxErrorKind::MalformedNumber)),
+            (0, None) => Err(self.fail(SyntaxErrorKind::UnexpectedEnd)),
+            (0, Some(_)) => Err(self.fail(SyntaxErrorKind::MalformedNumber)),
             _ => Ok(digits),
         }
     }
@@ -331,21 +337,31 @@ impl Scanner<'_> {
         }
     }
 
-    fn peek(&self) -> Result<u8, SyntaxError> {
-        self.bytes
-            .get(self.at)
-            .copied()
-            .ok_or_else(|| self.error(SyntaxErrorKind::UnexpectedEnd))
+    /// The first byte that is not blank.
+    fn token(&mut self) -> Result<u8, Stop> {
+        loop {
+            match self.bytes.get(self.at) {
+                Some(b' ' | b'\n' | b'\r' | b'\t') => self.at += 1,
+                Some(byte) => return Ok(*byte),
+                None => return Err(self.fail(SyntaxErrorKind::UnexpectedEnd)),
+            }
+        }
     }
 
-    fn error(&self, kind: SyntaxErrorKind) -> SyntaxError {
-        SyntaxError::new(kind, self.at)
+    #[cold]
+    fn fail(&mut self, kind: SyntaxErrorKind) -> Stop {
+        self.error = Some(SyntaxError::new(kind, self.at));
+        Stop
+    }
+
+    fn error_here(&self) -> SyntaxError {
+        SyntaxError::new(SyntaxErrorKind::UnexpectedCharacter, self.at)
     }
 }
 
 /// The entry of a container counts up to 2^28 elements.
 const LONGEST: usize = 256 << 20;
-const RESERVED_NAMES: [&str; 2] = [
-    "$serde_json::private::RawValue",
-    "$serde_json::private::Number",
+const RESERVED_NAMES: [&[u8]; 2] = [
+    b"$serde_json::private::RawValue",
+    b"$serde_json::private::Number",
 ];

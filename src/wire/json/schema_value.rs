@@ -126,8 +126,7 @@ impl<'a> SchemaNode<'a, IndexedJson> for NodeRef<'a> {
 impl<'a> Object<'a, IndexedJson> for Node<'a> {
     type Node = NodeRef<'a>;
     type MemberName = Cow<'a, str>;
-    type MembersIter =
-        Map<Members<'a>, fn((Cow<'a, str>, Node<'a>)) -> (Cow<'a, str>, NodeRef<'a>)>;
+    type MembersIter = Map<Members<'a>, fn((Cow<'a, str>, Self)) -> (Cow<'a, str>, NodeRef<'a>)>;
 
     fn len(&self) -> usize {
         Node::len(*self)
@@ -144,7 +143,7 @@ impl<'a> Object<'a, IndexedJson> for Node<'a> {
 
 impl<'a> Array<'a, IndexedJson> for Node<'a> {
     type Node = NodeRef<'a>;
-    type ElementsIter = Map<Elements<'a>, fn(Node<'a>) -> NodeRef<'a>>;
+    type ElementsIter = Map<Elements<'a>, fn(Self) -> NodeRef<'a>>;
 
     fn len(&self) -> usize {
         Node::len(*self)

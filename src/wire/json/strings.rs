@@ -4,38 +4,38 @@ use std::borrow::Cow;
 
 use super::scan::{SyntaxError, SyntaxErrorKind};
 
-/// Finds the quote that ends the string whose content begins at `from`; true if it has escapes.
+/// The first byte from `at` on that is special in a string (a quote, a backslash or a control
+/// character), or the end.
 ///
-/// `bytes` is valid UTF-8. Eight bytes are looked at together; a long run without anything special
-/// is left to `memchr`.
-pub(super) fn end(bytes: &[u8], from: usize) -> Result<(usize, bool), SyntaxError> {
-    let mut at = from;
-    let mut escaped = false;
-    let mut clean = 0;
+/// Eight bytes are looked at together; a long run without anything special is left to `memchr`.
+#[inline]
+pub(super) fn plain_end(bytes: &[u8], mut at: usize) -> usize {
+    let long = at + LONG_RUN;
+    while let Some(word) = bytes.get(at..at + 8) {
+        let special = special_bytes(word);
+        if special != 0 {
+            return at + special.trailing_zeros() as usize / 8;
+        }
+        at += 8;
+        if at >= long {
+            return end_of_run(bytes, at);
+        }
+    }
+    while bytes.get(at).is_some_and(|byte| !is_special(*byte)) {
+        at += 1;
+    }
+    at
+}
+
+/// Finds the quote that ends a string, going on from the first byte that is special in it.
+pub(super) fn end(bytes: &[u8], special: usize) -> Result<usize, SyntaxError> {
+    let mut at = special;
     loop {
-        if clean >= LONG_RUN {
-            at = end_of_run(bytes, at)?;
-            clean = 0;
-        }
-        if let Some(word) = bytes.get(at..at + 8) {
-            let special = special_bytes(word);
-            if special == 0 {
-                at += 8;
-                clean += 8;
-                continue;
-            }
-            at += special.trailing_zeros() as usize / 8;
-        }
         match bytes.get(at) {
             None => return Err(SyntaxError::new(SyntaxErrorKind::UnexpectedEnd, at)),
-            Some(b'"') => return Ok((at, escaped)),
-            Some(b'\\') => {
-                escaped = true;
-                clean = 0;
-                at = escape_end(bytes, at)?;
-            }
-            Some(0..=0x1f) => return Err(SyntaxError::new(SyntaxErrorKind::ControlCharacter, at)),
-            Some(_) => at += 1,
+            Some(b'"') => return Ok(at),
+            Some(b'\\') => at = plain_end(bytes, escape_end(bytes, at)?),
+            Some(_) => return Err(SyntaxError::new(SyntaxErrorKind::ControlCharacter, at)),
         }
     }
 }
@@ -79,30 +79,30 @@ pub(super) fn fingerprint(name: &[u8]) -> u32 {
 /// bytes. The lowest set bit is exact; those above it may be spurious.
 fn special_bytes(eight: &[u8]) -> u64 {
     let x = word(eight);
-    let quote = x ^ (LOW * b'"' as u64);
-    let backslash = x ^ (LOW * b'\\' as u64);
+    let quote = x ^ (LOW * u64::from(b'"'));
+    let backslash = x ^ (LOW * u64::from(b'\\'));
     let zero = |v: u64| v.wrapping_sub(LOW) & !v;
     let control = x.wrapping_sub(LOW * 0x20) & !x;
     (zero(quote) | zero(backslash) | control) & HIGH
 }
 
-/// Moves over plain bytes with `memchr`, and checks them for control characters in bulk.
-fn end_of_run(bytes: &[u8], from: usize) -> Result<usize, SyntaxError> {
+/// Moves over plain bytes with `memchr`, and looks for control characters among them in bulk.
+fn end_of_run(bytes: &[u8], from: usize) -> usize {
     let rest = &bytes[from..];
     let length = memchr::memchr2(b'"', b'\\', rest).unwrap_or(rest.len());
     let mut at = from;
-    for block in rest[..length].chunks(64) {
-        // A fold without an early exit is what the compiler turns into vector instructions.
-        if block.iter().fold(false, |found, b| found | (*b < 0x20)) {
-            let inside = block.iter().take_while(|b| **b >= 0x20).count();
-            return Err(SyntaxError::new(
-                SyntaxErrorKind::ControlCharacter,
-                at + inside,
-            ));
+    for block in rest[..length].chunks(256) {
+        // Finding the smallest like this is what the compiler turns into vector instructions.
+        if block.iter().copied().fold(u8::MAX, u8::min) < 0x20 {
+            return at + block.iter().take_while(|b| **b >= 0x20).count();
         }
         at += block.len();
     }
-    Ok(at)
+    at
+}
+
+fn is_special(byte: u8) -> bool {
+    byte < 0x20 || byte == b'"' || byte == b'\\'
 }
 
 /// The end of the escape that begins at `at`.
@@ -183,13 +183,18 @@ const LONG_RUN: usize = 64;
 mod tests {
     use super::*;
 
+    fn whole(text: &[u8]) -> Result<usize, SyntaxError> {
+        end(text, plain_end(text, 0))
+    }
+
     #[test]
     fn finds_the_end_wherever_it_falls_in_a_word() {
         for length in 0..200 {
             let text = format!("{}\"", "ü".repeat(length));
-            assert_eq!(end(text.as_bytes(), 0), Ok((2 * length, false)));
+            assert_eq!(plain_end(text.as_bytes(), 0), 2 * length);
             let text = format!("{}\\n\"", "x".repeat(length));
-            assert_eq!(end(text.as_bytes(), 0), Ok((length + 2, true)));
+            assert_eq!(plain_end(text.as_bytes(), 0), length);
+            assert_eq!(whole(text.as_bytes()), Ok(length + 2));
         }
     }
 
@@ -202,10 +207,10 @@ mod tests {
                 text.extend([b'y'; 90]);
                 text.push(b'"');
                 let expected = SyntaxError::new(SyntaxErrorKind::ControlCharacter, length);
-                assert_eq!(end(&text, 0), Err(expected));
+                assert_eq!(whole(&text), Err(expected));
             }
         }
-        assert!(end(b"\x7f\x20\"", 0).is_ok());
+        assert!(whole(b"\x7f\x20\"").is_ok());
     }
 
     #[test]
@@ -218,7 +223,7 @@ mod tests {
 
     #[test]
     fn tells_broken_escapes_apart() {
-        let kind = |text: &str| end(text.as_bytes(), 0).map_err(|e| e.kind());
+        let kind = |text: &str| whole(text.as_bytes()).map_err(|e| e.kind());
         assert_eq!(kind(r#"\x""#), Err(SyntaxErrorKind::MalformedEscape));
         assert_eq!(kind(r#"\u12G4""#), Err(SyntaxErrorKind::MalformedEscape));
         assert_eq!(kind(r#"\uD800""#), Err(SyntaxErrorKind::LoneSurrogate));

@@ -161,7 +161,7 @@ fn decodes_typed_values() {
     assert_eq!(all.big, i128::MAX);
     assert_eq!(all.list, [-1, 9_007_199_254_740_993]);
     assert_eq!(all.owned, "ü");
-    assert_eq!(all.map[&7], true);
+    assert!(all.map[&7]);
     assert_eq!(all.choice, Choice::Struct { a: 1 });
     assert_eq!(all.inner, Inner(vec![Choice::Unit]));
 }

@@ -93,6 +93,7 @@ async fn the_protocols_headers_share_a_budget_and_others_have_their_own() {
 async fn a_body_that_does_not_come_is_given_up_and_keeps_no_place() {
     let (registry, probe) = fixture();
     let gate = Stack::new(registry)
+        .mode(portcullis::Mode::Plain)
         .limits(Limits::default().body_read_ms(100).calls(1))
         .layer(tower::limit::ConcurrencyLimitLayer::new(1))
         .build()

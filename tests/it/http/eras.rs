@@ -229,6 +229,7 @@ async fn what_a_client_can_do_is_what_it_says_in_this_request() {
 #[tokio::test]
 async fn what_is_not_offered_is_not_announced_and_not_served() {
     let gate = Stack::new(portcullis::Registry::builder().build().unwrap())
+        .mode(portcullis::Mode::Plain)
         .build()
         .unwrap();
     let server = Server::start(gate.http()).await;
@@ -268,7 +269,11 @@ async fn who_calls_is_known_to_every_handler_and_for_that_request_only() {
             }
             request
         });
-    let gate = Stack::new(registry).layer_http(identify).build().unwrap();
+    let gate = Stack::new(registry)
+        .mode(portcullis::Mode::Plain)
+        .layer_http(identify)
+        .build()
+        .unwrap();
     let server = Server::start(gate.http()).await;
     let mut connection = Connection::open(server.address).await;
     for (method, params) in [

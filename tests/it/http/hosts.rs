@@ -163,6 +163,7 @@ async fn over_http_2_the_authority_is_the_host() {
 async fn an_address_that_is_told_takes_the_place_of_the_loopback_names() {
     let (registry, probe) = fixture();
     let gate = Stack::new(registry)
+        .mode(portcullis::Mode::Plain)
         .public_url("https://mcp.example")
         .build()
         .unwrap();

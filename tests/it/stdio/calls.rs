@@ -15,7 +15,14 @@ use super::{call, cancel, code, id};
 /// A gate with other limits.
 fn limited(limits: Limits) -> (portcullis::Gate, Probe) {
     let (registry, probe) = fixture();
-    (Stack::new(registry).limits(limits).build().unwrap(), probe)
+    (
+        Stack::new(registry)
+            .mode(portcullis::Mode::Plain)
+            .limits(limits)
+            .build()
+            .unwrap(),
+        probe,
+    )
 }
 
 /// Contract: P-5, M-002, M-112.
@@ -275,7 +282,10 @@ async fn a_call_that_blocks_its_thread_harms_itself_alone() {
         .operation(echo)
         .build()
         .unwrap();
-    let gate = Stack::new(registry).build().unwrap();
+    let gate = Stack::new(registry)
+        .mode(portcullis::Mode::Plain)
+        .build()
+        .unwrap();
     let mut pipe = Pipe::open(&gate);
     pipe.write(&call("1", "wedge", "{}")).await;
     for id in 2..5 {

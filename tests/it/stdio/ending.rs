@@ -14,7 +14,14 @@ use super::{call, code, id};
 fn patient(milliseconds: u64) -> (Gate, Probe) {
     let (registry, probe) = fixture();
     let limits = Limits::default().eof_drain_ms(milliseconds);
-    (Stack::new(registry).limits(limits).build().unwrap(), probe)
+    (
+        Stack::new(registry)
+            .mode(portcullis::Mode::Plain)
+            .limits(limits)
+            .build()
+            .unwrap(),
+        probe,
+    )
 }
 
 /// Contract: P-94, M-111, case S01.
@@ -34,7 +41,11 @@ async fn calls_under_way_are_answered_before_the_end() {
 async fn those_that_are_parked_are_answered_too() {
     let (registry, _probe) = fixture();
     let limits = Limits::default().connection_calls(1);
-    let gate = Stack::new(registry).limits(limits).build().unwrap();
+    let gate = Stack::new(registry)
+        .mode(portcullis::Mode::Plain)
+        .limits(limits)
+        .build()
+        .unwrap();
     let mut pipe = Pipe::open(&gate);
     for id in 1..=5 {
         pipe.write(&call(&id.to_string(), "nap", r#"{"ms":5}"#))
@@ -132,7 +143,14 @@ fn wedged(blocks: Blocks, wait: std::sync::mpsc::Receiver<()>) -> (Gate, Probe) 
     };
     let registry = Registry::builder().operation(wedge).build().unwrap();
     let limits = Limits::default().eof_drain_ms(50);
-    (Stack::new(registry).limits(limits).build().unwrap(), probe)
+    (
+        Stack::new(registry)
+            .mode(portcullis::Mode::Plain)
+            .limits(limits)
+            .build()
+            .unwrap(),
+        probe,
+    )
 }
 
 /// Contract: P-94.

@@ -94,7 +94,10 @@ async fn a_reply_is_one_line_whatever_is_in_it() {
         let handler = move || async move { RawJson::parse(value) };
         builder = builder.operation(Operation::new(name).handler(handler));
     }
-    let gate = Stack::new(builder.build().unwrap()).build().unwrap();
+    let gate = Stack::new(builder.build().unwrap())
+        .mode(portcullis::Mode::Plain)
+        .build()
+        .unwrap();
     let mut pipe = Pipe::open(&gate);
     for (name, value) in operations {
         let line = pipe.ask(&call("1", name, "{}")).await;
