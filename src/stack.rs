@@ -29,9 +29,10 @@ use crate::layers::mode::WithMode;
 use crate::layers::preflight::Preflight;
 use crate::layers::rescue::Rescue;
 use crate::layers::trace::Trace;
+use crate::layers::wait::Wait;
 use crate::layers::{
     AppsLayer, CatchPanicLayer, DuplicateKeysLayer, EnvelopeLayer, EraseLayer, Erased, Mode,
-    ModeLayer, PreflightLayer, RescueLayer, TraceLayer,
+    ModeLayer, PreflightLayer, RescueLayer, TraceLayer, WaitLayer,
 };
 #[cfg(feature = "http")]
 use crate::layers::{IngressLayer, OriginLayer, StreamableHttpLayer};
@@ -52,7 +53,7 @@ pub type MessageCore<O> = Preflight<Either<WithApps<WithMode<O>>, WithMode<O>>>;
 
 /// What layers that see frames stand on.
 pub type FrameCore<M> =
-    DuplicateKeys<Envelopes<Rescue<CatchPanic<Trace<LoadShed<ConcurrencyLimit<M>>>>>>>;
+    DuplicateKeys<Envelopes<Rescue<CatchPanic<Trace<LoadShed<ConcurrencyLimit<Wait<M>>>>>>>>;
 
 /// Collects what a server is made of; [`build`](Self::build) puts it together.
 ///
@@ -247,6 +248,8 @@ impl<M, O, F, H> Stack<M, O, F, H> {
             // Shedding stands directly over the limit it sheds for.
             .layer(LoadShedLayer::new())
             .layer(ConcurrencyLimitLayer::new(count(settings.limits.calls)))
+            // Limits among the layers below are waited for, not shed for.
+            .layer(WaitLayer::new())
             // The application's own, which see calls as clients make them.
             .layer(self.message_layers)
             // Measures whatever the layers below have made.
@@ -446,7 +449,7 @@ fn describe<M, O, F, H>(identity: &Implementation, mode: &Mode, limits: &Limits)
     );
     let _ = writeln!(
         out,
-        "messages: rescue, catch_panic, trace, load_shed, concurrency_limit({}){} preflight, mode({}){} catch_panic, core",
+        "messages: rescue, catch_panic, trace, load_shed, concurrency_limit({}), wait{} preflight, mode({}){} catch_panic, core",
         limits.calls,
         own("layer", type_name::<M>()),
         mode.name(),
@@ -487,6 +490,7 @@ impl<H> fmt::Debug for Gate<H> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::service::Operation;
 
     fn registry() -> Registry {
         Registry::builder().build().unwrap()
@@ -532,6 +536,25 @@ mod tests {
                 .setting(),
             "apps"
         );
+    }
+
+    /// The server sheds load beyond its own limit only.
+    #[tokio::test]
+    async fn limits_of_the_application_are_waited_for() {
+        let slow = Operation::new("slow").handler(|| async {
+            tokio::task::yield_now().await;
+            "done"
+        });
+        let registry = Registry::builder().operation(slow).build().unwrap();
+        let gate = Stack::new(registry)
+            .mode(Mode::Plain)
+            .layer(ConcurrencyLimitLayer::new(1))
+            .build()
+            .unwrap();
+        let client = crate::testing::Client::modern(&gate);
+        let call = || client.call_tool("slow", "{}");
+        let (one, other) = tokio::join!(call(), call());
+        assert_eq!((one.text(), other.text()), ("done".into(), "done".into()));
     }
 
     #[test]

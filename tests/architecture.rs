@@ -37,6 +37,8 @@ const EXCEPTIONS: &[(&str, &str)] = &[
     ("streamable_http", "ingress::Posted"),
     // An error type can only be erased where every error has become an answer.
     ("erase", "rescue::RescueLayer"),
+    // A panic of a layer on the frame plane is such an error, and nothing stands above.
+    ("erase", "catch_panic::CatchPanicLayer"),
 ];
 
 /// Crates that a room is free of: below the layers there is no HTTP, and no runtime in `wire`.

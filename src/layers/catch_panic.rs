@@ -4,9 +4,9 @@
 //! gets an error ([`Panicked`], which [`rescue`](super::rescue) answers as an internal fault), and
 //! every other call goes on. The panic's message is logged and never sent.
 //!
-//! The standard stack has it twice: directly over the core, so that a panicking handler cannot reach
-//! machinery that would not survive it, such as the worker of a `tower` buffer; and under the
-//! outermost rescue, for the layers in between.
+//! The standard stack has it three times: directly over the core, so that a panicking handler cannot
+//! reach machinery that would not survive it, such as the worker of a `tower` buffer; under the rescue
+//! of the message plane, for the layers in between; and around the frame plane.
 //!
 //! With `panic = "abort"` there is nothing to catch.
 //!

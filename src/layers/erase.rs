@@ -7,7 +7,8 @@
 //! Each call drives a fresh clone of the stack, so a handle that waits for a permit is never kept
 //! from one call to the next, and readiness never outlives its call.
 //!
-//! Errors that no rescue below has answered are answered here, as an internal fault.
+//! Errors that no rescue below has answered are answered here, as an internal fault; so are panics of
+//! layers on the frame plane.
 //!
 //! # Examples
 //!
@@ -48,6 +49,7 @@ use tower::{Layer, Service, ServiceExt as _};
 
 use crate::service::{FrameService, Inbound, Outbound};
 
+use super::catch_panic::CatchPanicLayer;
 use super::rescue::RescueLayer;
 
 /// Layer that makes a [`Erased`] of a service on the frame plane. See the [module docs](self).
@@ -68,7 +70,7 @@ impl<S: FrameService> Layer<S> for EraseLayer {
     type Service = Erased;
 
     fn layer(&self, inner: S) -> Erased {
-        let service = RescueLayer::new().layer(inner);
+        let service = RescueLayer::new().layer(CatchPanicLayer::new().layer(inner));
         Erased(Arc::new(move |inbound| {
             Box::pin(service.clone().oneshot(inbound))
         }))
@@ -116,5 +118,29 @@ impl fmt::Debug for Erased {
 impl fmt::Debug for ResponseFuture {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("ResponseFuture")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tower::{BoxError, service_fn};
+
+    use super::*;
+    use crate::wire::Frame;
+
+    /// Contract: case T12.
+    #[tokio::test]
+    async fn a_layer_that_panics_fails_one_message() {
+        let stack = service_fn(|inbound: Inbound| {
+            assert_ne!(inbound.frame.text(), r#"{"id":7}"#, "tok-42");
+            std::future::ready(Ok::<_, BoxError>(Outbound::accepted()))
+        });
+        let erased = EraseLayer::new().layer(stack);
+        let message = |text: &str| Inbound::new(Frame::parse(text.into(), 128).unwrap());
+        let Ok(failed) = erased.clone().oneshot(message(r#"{"id":7}"#)).await;
+        let failed = failed.payload.unwrap().into_bytes();
+        assert!(failed.starts_with(br#"{"jsonrpc":"2.0","id":7,"error":{"code":-32603,"#));
+        let Ok(served) = erased.oneshot(message("{}")).await;
+        assert_eq!(served.hints.status, 202);
     }
 }

@@ -16,6 +16,7 @@ pub mod preflight;
 pub mod rescue;
 pub mod streamable_http;
 pub mod trace;
+pub mod wait;
 
 pub use self::apps::AppsLayer;
 pub use self::body::Body;
@@ -31,3 +32,4 @@ pub use self::preflight::PreflightLayer;
 pub use self::rescue::RescueLayer;
 pub use self::streamable_http::StreamableHttpLayer;
 pub use self::trace::TraceLayer;
+pub use self::wait::WaitLayer;

@@ -7,10 +7,10 @@
 //! The connection is one session, so a client may open with the handshake of the legacy era, speak
 //! the modern one, or do both. While a handshake is under way other calls wait for it.
 //!
-//! When the client closes its side, calls under way get a few seconds to finish.
+//! When the client closes its side, calls under way get a few seconds to finish and to be read. What
+//! does not let itself be ended by then is left alone.
 
 use std::collections::{HashMap, VecDeque};
-use std::convert::Infallible;
 use std::fmt;
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -18,6 +18,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _, BufWriter};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::{JoinHandle, JoinSet};
+use tokio::time::{Duration, Instant, timeout_at};
 use tower::ServiceExt as _;
 use tracing::Instrument as _;
 
@@ -84,9 +85,9 @@ where
     /// What reading or writing reports.
     pub async fn run(self) -> io::Result<()> {
         let (queue, messages) = mpsc::channel(OUTGOING);
-        let (end, ended) = oneshot::channel();
-        #[expect(clippy::disallowed_methods, reason = "awaited below, and told to end")]
-        let writing = tokio::spawn(write(self.writer, messages, ended));
+        let (finish, finishing) = oneshot::channel();
+        #[expect(clippy::disallowed_methods, reason = "awaited below, or aborted")]
+        let mut writing = tokio::spawn(write(self.writer, messages, finishing));
         let mut connection = Connection {
             stack: self.stack,
             session: Session::new(),
@@ -99,15 +100,17 @@ where
         };
         let mut lines = Lines::new(self.reader, self.limits.message());
         let served = connection.serve(&mut lines, &writing).await;
-        connection.drain().await;
+        let end = Instant::now() + millis(self.limits.eof_drain_ms);
+        connection.drain(end).await;
         drop(connection);
-        // A context may outlive its call, and its way to the queue with it.
-        drop(end);
-        // A client that takes nothing any more cannot keep this from ending.
-        let written = match tokio::time::timeout(millis(self.limits.write_stall_ms), writing).await
-        {
-            Ok(ended) => ended.unwrap_or_else(|panic| Err(io::Error::other(panic))),
-            Err(_) => Err(io::ErrorKind::TimedOut.into()),
+        drop(finish);
+        let written = match timeout_at(end.max(Instant::now() + GRACE), &mut writing).await {
+            Ok(written) => written.unwrap_or_else(|panic| Err(io::Error::other(panic))),
+            Err(_) => {
+                tracing::debug!(target: "portcullis::stdio", "the client reads no more");
+                writing.abort();
+                Ok(())
+            }
         };
         served.and(written)
     }
@@ -178,23 +181,20 @@ impl Connection {
             }
         };
         match frame.kind() {
-            FrameKind::Request => self.receive_request(frame).await,
+            FrameKind::Request if frame.id().is_some() => self.receive_request(frame).await,
             FrameKind::Notification => self.receive_notification(frame),
             FrameKind::Response => {
                 tracing::debug!(target: "portcullis::stdio", "a response nobody asked for");
             }
             // The stack says what is wrong with it.
-            FrameKind::Other => self.start(frame, None),
+            FrameKind::Request | FrameKind::Other => self.receive_malformed(frame).await,
         }
     }
 
     /// Starts a request, or parks it, or refuses it.
     async fn receive_request(&mut self, frame: Frame) {
         let id = frame.id();
-        if id
-            .as_ref()
-            .is_some_and(|id| lock(&self.calls).by_id.contains_key(id))
-        {
+        if id.as_ref().is_some_and(|id| self.is_taken(id)) {
             let error = Error::invalid_request("a request with this id is under way");
             return self.send(Outbound::error(id.as_ref(), &error, None)).await;
         }
@@ -212,6 +212,18 @@ impl Connection {
         self.parked.push_back(frame);
     }
 
+    /// What is no request has no place among the calls, so there is a bound for what is under way
+    /// altogether.
+    async fn receive_malformed(&mut self, frame: Frame) {
+        if self.is_crowded() {
+            let error = Error::refused(Refusal::Overloaded);
+            return self
+                .send(Outbound::error(frame.id().as_ref(), &error, None))
+                .await;
+        }
+        self.start(frame, None);
+    }
+
     /// Notifications are never answered. A cancellation does not wait for the stack; others go
     /// through it, unless there are so many of them that they only keep it busy.
     fn receive_notification(&mut self, frame: Frame) {
@@ -220,7 +232,7 @@ impl Connection {
             _ => return tracing::debug!(target: "portcullis::stdio", "a malformed notification"),
         };
         if call.method != Method::CANCELLED {
-            if self.running.len() < count(self.limits.connection_calls + self.limits.parked_calls) {
+            if !self.is_crowded() {
                 self.start(frame, None);
             }
             return;
@@ -238,6 +250,20 @@ impl Connection {
         {
             link.cancel();
         }
+    }
+
+    /// Whether a request with this id has not been answered yet.
+    fn is_taken(&self, id: &RequestId) -> bool {
+        lock(&self.calls).by_id.contains_key(id)
+            || self
+                .parked
+                .iter()
+                .any(|parked| parked.id().as_ref() == Some(id))
+    }
+
+    /// Whether so much is under way that only calls are taken on.
+    fn is_crowded(&self) -> bool {
+        self.running.len() >= count(self.limits.connection_calls + self.limits.parked_calls)
     }
 
     fn may_start(&self) -> bool {
@@ -290,17 +316,21 @@ impl Connection {
     }
 
     /// Lets calls under way finish, for a while.
-    async fn drain(&mut self) {
-        let patience = millis(self.limits.eof_drain_ms);
+    async fn drain(&mut self, end: Instant) {
         let finish = async {
             self.start_parked();
             while self.running.join_next().await.is_some() {
                 self.start_parked();
             }
         };
-        if tokio::time::timeout(patience, finish).await.is_err() {
-            lock(&self.calls).by_id.values().for_each(CallLink::cancel);
-            self.running.shutdown().await;
+        if timeout_at(end, finish).await.is_ok() {
+            return;
+        }
+        lock(&self.calls).by_id.values().for_each(CallLink::cancel);
+        self.running.abort_all();
+        let ended = async { while self.running.join_next().await.is_some() {} };
+        if tokio::time::timeout(GRACE, ended).await.is_err() {
+            tracing::warn!(target: "portcullis::stdio", "a call blocks its thread and is left behind");
         }
     }
 }
@@ -351,19 +381,19 @@ fn is_handshake(frame: &Frame) -> bool {
         && frame.params().is_some_and(Node::is_object)
 }
 
-/// Writes messages, each on a line of its own, until the connection has ended and what was sent
-/// before is written.
+/// Writes messages, each on a line of its own, until all are written and it is told that no more
+/// count: somebody who could send one may never let go of the queue.
 async fn write<W: AsyncWrite + Unpin>(
     writer: W,
     mut messages: mpsc::Receiver<Payload>,
-    mut ended: oneshot::Receiver<Infallible>,
+    mut finishing: oneshot::Receiver<()>,
 ) -> io::Result<()> {
     let mut writer = BufWriter::with_capacity(WRITE_BUFFER, writer);
     loop {
         let message = tokio::select! {
             biased;
             message = messages.recv() => message,
-            _ = &mut ended, if !messages.is_closed() => {
+            _ = &mut finishing, if !messages.is_closed() => {
                 messages.close();
                 continue;
             }
@@ -393,6 +423,8 @@ impl<R, W> fmt::Debug for Stdio<R, W> {
     }
 }
 
+/// What calls that were aborted get to let go of what they hold.
+const GRACE: Duration = Duration::from_millis(500);
 /// Messages that wait for the writer.
 const OUTGOING: usize = 64;
 const WRITE_BUFFER: usize = 64 * 1024;

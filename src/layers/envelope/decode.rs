@@ -107,12 +107,15 @@ fn speaker(inbound: &Inbound, call: &Call) -> Result<Speaker, Error> {
     }
     match declared {
         Some(declared) => match declared_version(declared)? {
-            version if version.era() == Era::Modern => modern(Some(declared), call, meta.as_ref()),
-            version => Ok(legacy(version)),
+            // What is missing is for a request to say; a notification need not.
+            version if version.era() == Era::Modern && call.id.is_some() => {
+                modern(Some(declared), call, meta.as_ref())
+            }
+            version => Ok(bare(version)),
         },
         // Without headers only what needs no version is served before the handshake.
         None if call.method == Method::PING || call.id.is_none() => {
-            Ok(legacy(ProtocolVersion::LATEST_LEGACY))
+            Ok(bare(ProtocolVersion::LATEST_LEGACY))
         }
         None => Err(missing_meta(PROTOCOL_VERSION)),
     }
@@ -159,10 +162,11 @@ fn handshake(call: &Call) -> Speaker {
         .and_then(Node::as_str)
         .and_then(|date| ProtocolVersion::parse(&date));
     let version = asked.filter(|version| version.era() == Era::Legacy);
-    legacy(version.unwrap_or(ProtocolVersion::LATEST_LEGACY))
+    bare(version.unwrap_or(ProtocolVersion::LATEST_LEGACY))
 }
 
-fn legacy(version: ProtocolVersion) -> Speaker {
+/// Somebody who speaks a version and has not said what else.
+fn bare(version: ProtocolVersion) -> Speaker {
     Speaker {
         features: version.features(),
         capabilities: ClientCapabilities::default(),

@@ -12,7 +12,8 @@
 //!    transport says what to assume.
 //!
 //! What does not pass is answered with the error named, and HTTP 400. Notifications are never
-//! answered; over HTTP a refused one gets the status and an error without id.
+//! answered; over HTTP a refused one gets the status and an error without id. `notifications/cancelled`
+//! and `notifications/initialized` go no further: whom they concern has seen them above.
 //!
 //! On the way out a reply becomes bytes: in the modern era a result says what kind it is, how long it
 //! may be kept and who the server is.
@@ -64,7 +65,7 @@ use tower::{Layer, Service};
 
 use crate::layers::macros::opaque_debug;
 use crate::service::{ConfigError, Envelope, Inbound, Outbound, Reply, Shape};
-use crate::wire::{Features, Implementation, RequestId};
+use crate::wire::{Features, Implementation, Method, RequestId};
 
 use self::encode::Encoder;
 
@@ -125,6 +126,9 @@ impl<S: Service<Envelope, Response = Reply>> Service<Inbound> for Envelopes<S> {
 
     fn call(&mut self, inbound: Inbound) -> Self::Future {
         let kind = match decode::decode(inbound) {
+            Ok(envelope) if waits_for_nothing(&envelope) => Kind::Answered {
+                outbound: Some(Outbound::accepted()),
+            },
             Ok(mut envelope) => {
                 envelope.shape = self.layer.shape;
                 Kind::Called {
@@ -140,13 +144,19 @@ impl<S: Service<Envelope, Response = Reply>> Service<Inbound> for Envelopes<S> {
                     code = refused.error.code(),
                     "message refused"
                 );
-                Kind::Refused {
+                Kind::Answered {
                     outbound: Some(refused.into_outbound()),
                 }
             }
         };
         ResponseFuture { kind }
     }
+}
+
+/// Notifications the layers below have no part in: a limit among them must not hold them back.
+fn waits_for_nothing(envelope: &Envelope) -> bool {
+    envelope.request_id().is_none()
+        && matches!(*envelope.method(), Method::CANCELLED | Method::INITIALIZED)
 }
 
 pin_project! {
@@ -167,7 +177,7 @@ pin_project! {
             features: Features,
             encoder: Arc<Encoder>,
         },
-        Refused { outbound: Option<Outbound> },
+        Answered { outbound: Option<Outbound> },
     }
 }
 
@@ -188,7 +198,7 @@ where
                 let reply = ready!(inner.poll(cx))?;
                 Poll::Ready(Ok(encoder.encode(reply, id.as_ref(), *features)))
             }
-            KindProjected::Refused { outbound } => {
+            KindProjected::Answered { outbound } => {
                 Poll::Ready(Ok(outbound.take().unwrap_or_else(Outbound::accepted)))
             }
         }

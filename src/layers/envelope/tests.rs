@@ -219,6 +219,7 @@ async fn legacy_requests_without_a_session_go_by_their_header() {
     assert_eq!((status, code(&body)), (400, -32022));
 }
 
+/// Contract: P-10, P-58, P-59, case H23.
 #[tokio::test]
 async fn notifications_get_no_reply_and_refused_ones_no_id() {
     let (status, body, version) = send(posted(
@@ -227,10 +228,35 @@ async fn notifications_get_no_reply_and_refused_ones_no_id() {
     ))
     .await;
     assert_eq!((status, &*body, version.is_some()), (202, "", true));
+    // Only requests have to carry `_meta`.
+    let (status, body, version) = send(posted(
+        r#"{"jsonrpc":"2.0","method":"notifications/x"}"#,
+        &[("mcp-protocol-version", "2026-07-28")],
+    ))
+    .await;
+    assert_eq!((status, &*body), (202, ""));
+    assert_eq!(version, Some(ProtocolVersion::July2026));
     let refused = r#"{"jsonrpc":"2.0","method":"notifications/x","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"v9"}}}"#;
     let (status, body, _) = send(posted(refused, &[])).await;
     assert_eq!((status, code(&body)), (400, -32022));
     assert!(!body.contains("\"id\""), "{body}");
+}
+
+/// A limit below must not hold them back, so nothing below is asked.
+#[tokio::test]
+async fn what_only_the_transport_needs_to_know_goes_no_further() {
+    for (method, expected) in [
+        ("notifications/cancelled", false),
+        ("notifications/initialized", false),
+        ("notifications/x", true),
+    ] {
+        let text = format!(r#"{{"jsonrpc":"2.0","method":"{method}"}}"#);
+        let (status, body, version) = send(posted(&text, &[])).await;
+        assert_eq!((status, &*body), (202, ""), "{method}");
+        assert_eq!(version.is_some(), expected, "{method}");
+    }
+    let request = r#"{"jsonrpc":"2.0","id":1,"method":"notifications/cancelled"}"#;
+    assert!(send(posted(request, &[])).await.2.is_some());
 }
 
 /// Contract: P-17, P-92, S-092.

@@ -64,8 +64,8 @@ use pin_project_lite::pin_project;
 use tower::{Layer, Service};
 
 use crate::layers::macros::opaque_debug;
-use crate::service::{ConfigError, Envelope, Reply, Shape, Target};
-use crate::wire::json::Kind as JsonKind;
+use crate::service::{ConfigError, Envelope, Outcome, Reply, Shape, Target};
+use crate::wire::json::{Kind as JsonKind, RawJson};
 use crate::wire::{Error, Features, Method};
 
 pub use self::compact::Compact;
@@ -199,6 +199,8 @@ enum Asked {
     Page,
     /// For one operation, or for some that match.
     Operation,
+    /// For an operation without saying which.
+    Nameless,
 }
 
 impl Tools {
@@ -217,6 +219,11 @@ impl Tools {
         match (self, asked) {
             (Self::Direct(tools), Asked::Page) => tools.show_page(reply, features),
             (Self::Plain(tools), Asked::Page) => tools.show_page(reply, features),
+            (Self::Direct(_) | Self::Plain(_), Asked::Nameless)
+                if matches!(reply.outcome, Outcome::UnknownOperation) =>
+            {
+                Error::invalid_params("name must be a string").into()
+            }
             (Self::Direct(_), _) => direct::show_call(reply, features),
             (Self::Plain(_), _) => plain::show_call(reply, features),
             (Self::Compact(_), _) => compact::show(reply, features),
@@ -231,20 +238,24 @@ fn browse(envelope: Envelope, most: usize) -> Turned {
     Turned::Asked(envelope.retarget(Method::BROWSE, target), Asked::Page)
 }
 
-/// Asks for the operation a tool stands for.
+/// Asks for the operation a tool stands for. That a call names no tool is said after the core has
+/// found that there are tools.
 fn invoke(envelope: Envelope) -> Turned {
-    let name = envelope
-        .param("name")
-        .filter(|name| name.node().kind() == JsonKind::String);
-    let Some(name) = name else {
-        return Turned::Answered(Error::invalid_params("name must be a string").into());
+    let name = envelope.param("name");
+    let asked = match &name {
+        Some(name) if name.node().kind() == JsonKind::String => Asked::Operation,
+        _ => Asked::Nameless,
     };
     let target = Target::Operation {
-        name,
+        name: name.unwrap_or_else(no_name),
         arguments: envelope.param("arguments"),
         native: true,
     };
-    Turned::Asked(envelope.retarget(Method::INVOKE, target), Asked::Operation)
+    Turned::Asked(envelope.retarget(Method::INVOKE, target), asked)
+}
+
+fn no_name() -> RawJson {
+    RawJson::parse("null").unwrap_or_else(|_| unreachable!("null is JSON"))
 }
 
 /// Absent and hidden tools look the same.

@@ -2,7 +2,7 @@ use tower::ServiceExt as _;
 
 use super::*;
 use crate::service::handler::{Json, RawArgs, Text};
-use crate::service::{Failure, McpService, Operation, Registry};
+use crate::service::{Failure, McpService, Operation, Registry, RegistryBuilder};
 use crate::wire::ProtocolVersion;
 use crate::wire::json::RawJson;
 
@@ -284,5 +284,26 @@ async fn only_tools_are_touched() {
         let stack = stack(mode);
         let list = send(&stack, call(Method::PROMPTS_LIST, "{}")).await;
         assert_eq!(list, Err(Error::METHOD_NOT_FOUND));
+    }
+}
+
+async fn nameless_call(mode: Mode, registry: RegistryBuilder) -> i32 {
+    let core = McpService::builder(registry.build().unwrap()).build();
+    let stack = ModeLayer::new(mode).layer(core.unwrap());
+    let call = Envelope::new(Method::TOOLS_CALL, ProtocolVersion::July2026).id(1);
+    let reply = stack.oneshot(call).await.unwrap();
+    reply.error().unwrap().code()
+}
+
+/// Contract: P-16.
+#[tokio::test]
+async fn that_there_are_no_tools_comes_before_what_is_wrong_with_a_call() {
+    for mode in [Mode::Plain, Mode::Direct] {
+        assert_eq!(
+            nameless_call(mode.clone(), Registry::builder()).await,
+            -32601
+        );
+        let some = Registry::builder().operation(Operation::new("hi").handler(|| async {}));
+        assert_eq!(nameless_call(mode, some).await, -32602);
     }
 }

@@ -96,7 +96,7 @@ impl<F> Calling<F> {
     fn answer(self, outbound: Outbound) -> Response<Body> {
         let sent = self.link.take_stream();
         self.cancel.disarm();
-        if sent.is_none() && self.accepted.json {
+        if sent.is_none() && (self.accepted.json || outbound.payload.is_none()) {
             return respond(outbound);
         }
         let mut response =

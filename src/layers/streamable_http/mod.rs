@@ -6,7 +6,8 @@
 //!
 //! The answer is `application/json` if the reply comes first, and `text/event-stream` from the first
 //! message the call sends before its reply. A client that accepts only one of the two gets that one:
-//! with JSON alone the call's messages are left out.
+//! with JSON alone the call's messages are left out. A notification is answered with nothing, whatever
+//! is accepted.
 //!
 //! A reply that comes first costs no spawned task, and dropping the future cancels the call. A call
 //! that turns to a stream moves into a task of its own, which the response body owns and aborts when

@@ -129,6 +129,17 @@ async fn clients_get_only_what_they_accept() {
     assert_eq!(neither.status(), StatusCode::NOT_ACCEPTABLE);
 }
 
+/// Contract: P-58, case H23.
+#[tokio::test]
+async fn nothing_is_no_stream() {
+    for accept in [BOTH, "application/json", "text/event-stream"] {
+        let response = send(accept, |_, _| Box::pin(async { Ok(Outbound::accepted()) })).await;
+        assert_eq!(response.status(), StatusCode::ACCEPTED);
+        assert!(response.headers().is_empty(), "{accept}");
+        assert_eq!(text(response).await, "");
+    }
+}
+
 /// Contract: S-004, P-66.
 #[tokio::test]
 async fn going_away_cancels_the_call_before_and_after_the_turn_to_a_stream() {

@@ -1,0 +1,139 @@
+//! Lets a call wait for the service below without anything above seeing that it waits.
+//!
+//! A `tower` service that is not ready makes everything above it not ready. Above a limit that is
+//! what one wants: whoever calls waits. Below a [`LoadShed`](tower::load_shed::LoadShed) it is not:
+//! load would be shed for limits that are somebody else's and are meant to be waited for. This
+//! middleware is always ready; each call waits for the readiness of its own clone.
+//!
+//! In the standard stack it stands between the server's own limit, which sheds, and the layers of
+//! the application, which may be limits as well. A call that waits there counts as one under way.
+//!
+//! # Examples
+//!
+//! ```
+//! use portcullis::layers::WaitLayer;
+//! use tower::limit::ConcurrencyLimitLayer;
+//! use tower::load_shed::LoadShedLayer;
+//! use tower::{BoxError, Service, ServiceBuilder, ServiceExt, service_fn};
+//!
+//! # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+//! let slow = || service_fn(|_: ()| async {
+//!     tokio::task::yield_now().await;
+//!     Ok::<_, BoxError>("done")
+//! });
+//! let one = ConcurrencyLimitLayer::new(1);
+//! let waits = ServiceBuilder::new().layer(LoadShedLayer::new()).layer(WaitLayer::new()).layer(one);
+//! let waits = waits.service(slow());
+//! let (first, second) = tokio::join!(waits.clone().oneshot(()), waits.oneshot(()));
+//! assert_eq!((first.unwrap(), second.unwrap()), ("done", "done"));
+//!
+//! let one = ConcurrencyLimitLayer::new(1);
+//! let sheds = ServiceBuilder::new().layer(LoadShedLayer::new()).layer(one).service(slow());
+//! let (first, second) = tokio::join!(sheds.clone().oneshot(()), sheds.oneshot(()));
+//! assert!(first.is_ok() && second.is_err());
+//! # });
+//! ```
+//!
+//! # Cancellation
+//!
+//! Dropping the future drops the clone and gives up its place in whatever queue it waits in.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use pin_project_lite::pin_project;
+use tower::util::Oneshot;
+use tower::{Layer, Service, ServiceExt as _};
+
+/// Layer that applies [`Wait`]. See the [module docs](self).
+#[derive(Clone, Copy, Debug, Default)]
+#[must_use]
+pub struct WaitLayer {
+    _private: (),
+}
+
+impl WaitLayer {
+    /// There is nothing to configure.
+    pub const fn new() -> Self {
+        Self { _private: () }
+    }
+}
+
+impl<S> Layer<S> for WaitLayer {
+    type Service = Wait<S>;
+
+    fn layer(&self, inner: S) -> Wait<S> {
+        Wait { inner }
+    }
+}
+
+/// Middleware whose calls wait one by one. See the [module docs](self).
+#[derive(Clone, Debug)]
+pub struct Wait<S> {
+    inner: S,
+}
+
+impl<S: Service<R> + Clone, R> Service<R> for Wait<S> {
+    type Response = S::Response;
+    type Error = S::Error;
+    type Future = ResponseFuture<S, R>;
+
+    /// Always ready: each call waits for the readiness of its own clone.
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), S::Error>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: R) -> ResponseFuture<S, R> {
+        ResponseFuture {
+            inner: self.inner.clone().oneshot(request),
+        }
+    }
+}
+
+pin_project! {
+    /// The future of [`Wait`].
+    pub struct ResponseFuture<S: Service<R>, R> {
+        #[pin]
+        inner: Oneshot<S, R>,
+    }
+}
+
+impl<S: Service<R>, R> Future for ResponseFuture<S, R> {
+    type Output = Result<S::Response, S::Error>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        self.project().inner.poll(cx)
+    }
+}
+
+impl<S: Service<R>, R> std::fmt::Debug for ResponseFuture<S, R> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("ResponseFuture")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn calls_wait_and_those_given_up_leave_the_queue() {
+        let (inner, mut handle) = tower_test::mock::pair::<u8, u8>();
+        handle.allow(0);
+        let mut service = WaitLayer::new().layer(inner);
+        let mut cx = Context::from_waker(std::task::Waker::noop());
+        assert!(Service::<u8>::poll_ready(&mut service, &mut cx).is_ready());
+        let given_up = Box::pin(service.call(1));
+        let mut waits = Box::pin(service.call(2));
+        assert!(waits.as_mut().poll(&mut cx).is_pending());
+        drop(given_up);
+        handle.allow(1);
+        let answer = async {
+            let (request, respond) = handle.next_request().await.unwrap();
+            respond.send_response(request + 40);
+        };
+        let (reply, ()) = tokio::join!(waits, answer);
+        assert_eq!(reply.unwrap(), 42);
+    }
+}

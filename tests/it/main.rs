@@ -1,0 +1,10 @@
+//! The integration tests: the standard stack behind every transport, driven from outside.
+#![expect(clippy::disallowed_methods, reason = "tests own what they spawn")]
+
+mod http;
+mod malformed;
+mod panics;
+mod stdio;
+mod support;
+mod tower_contract;
+mod transcripts;
