@@ -22,6 +22,7 @@
 
 use std::sync::atomic::{AtomicI64, Ordering};
 
+use tokio::time::Duration;
 use tower::ServiceExt as _;
 
 use crate::layers::Erased;
@@ -157,7 +158,7 @@ impl Client {
         if let Era::Legacy { session } = &self.era {
             inbound.session = Some(session.clone());
         }
-        let link = CallLink::streaming();
+        let link = CallLink::streaming(PATIENCE);
         inbound.link = link.clone();
         let cancel = link.clone().cancel_on_drop();
         let mut call = std::pin::pin!(self.stack.clone().oneshot(inbound));
@@ -260,3 +261,6 @@ impl Answer {
         Some(self.result()?.get("structuredContent")?.text())
     }
 }
+
+/// Everything is read at once here, so nothing waits this long.
+const PATIENCE: Duration = Duration::from_secs(60);

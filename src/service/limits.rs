@@ -96,8 +96,8 @@ limits! {
     body_read_ms = 30 * SECOND, up to 10 * MINUTE, "HTTP 408";
     /// Reading the head of one request, in milliseconds.
     header_read_ms = 10 * SECOND, up to 10 * MINUTE, "the connection is closed";
-    /// A connection that takes nothing we write, in milliseconds.
-    write_stall_ms = 30 * SECOND, up to 10 * MINUTE, "the connection is closed";
+    /// A client that takes nothing we write, in milliseconds.
+    write_stall_ms = 30 * SECOND, up to 10 * MINUTE, "the connection is closed; a call whose stream alone is not read sends no more";
     /// Connections at once.
     connections = 4096, up to 1_000_000, "further ones are accepted when one ends";
     /// Streams of one HTTP/2 connection.

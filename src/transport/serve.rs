@@ -176,7 +176,8 @@ fn prepared(stream: TcpStream, limits: Limits) -> TokioIo<StallTimeout<TcpStream
     if let Err(error) = stream.set_nodelay(true) {
         tracing::debug!(target: "portcullis::serve", %error, "cannot set TCP_NODELAY");
     }
-    TokioIo::new(StallTimeout::new(stream, millis(limits.write_stall_ms)))
+    let stream = StallTimeout::new(stream, millis(limits.write_stall_ms));
+    TokioIo::new(stream.begins_within(millis(limits.header_read_ms)))
 }
 
 /// Ready when the process is told to end.

@@ -4,6 +4,7 @@
 mod http;
 mod malformed;
 mod panics;
+mod serve;
 mod stdio;
 mod support;
 mod tower_contract;

@@ -12,7 +12,8 @@
 //! A reply that comes first costs no spawned task, and dropping the future cancels the call. A call
 //! that turns to a stream moves into a task of its own, which the response body owns and aborts when
 //! it is dropped: so a client that stops reading cannot freeze the call, and the limits and timeouts
-//! of the message plane end it in time.
+//! of the message plane end it in time. What the call still sends to a client that takes nothing for
+//! longer than a write may stall does not arrive, and the call is told so.
 //!
 //! It stands below [`ingress`](super::ingress) and directly above [`Erased`](super::Erased). The
 //! inner future has to be `Unpin`, since it may move; that of `Erased` is.
@@ -74,14 +75,26 @@ use self::headers::Accepted;
 #[derive(Clone, Debug)]
 #[must_use]
 pub struct StreamableHttpLayer {
+    patience: Patience,
+}
+
+/// How long to wait for what.
+#[derive(Clone, Copy, Debug)]
+struct Patience {
+    /// Silence before a comment is sent.
     keep_alive: Duration,
+    /// A client that takes nothing of its stream.
+    stall: Duration,
 }
 
 impl StreamableHttpLayer {
-    /// Keeps silent streams alive as the limits say.
+    /// Keeps silent streams alive, and gives up clients that do not read, as the limits say.
     pub fn new(limits: &Limits) -> Self {
         Self {
-            keep_alive: millis(limits.keep_alive_ms),
+            patience: Patience {
+                keep_alive: millis(limits.keep_alive_ms),
+                stall: millis(limits.write_stall_ms),
+            },
         }
     }
 }
@@ -92,7 +105,7 @@ impl<S> Layer<S> for StreamableHttpLayer {
     fn layer(&self, inner: S) -> StreamableHttp<S> {
         StreamableHttp {
             inner,
-            keep_alive: self.keep_alive,
+            patience: self.patience,
         }
     }
 }
@@ -101,7 +114,7 @@ impl<S> Layer<S> for StreamableHttpLayer {
 #[derive(Clone, Debug)]
 pub struct StreamableHttp<S> {
     inner: S,
-    keep_alive: Duration,
+    patience: Patience,
 }
 
 impl<S> Service<Request<Posted>> for StreamableHttp<S>
@@ -122,9 +135,10 @@ where
         let (parts, posted) = request.into_parts();
         match (posted, verify(&parts)) {
             (Posted::Frame(frame), Ok(accepted)) => {
-                let inbound = inbound(frame, parts, accepted);
+                let Patience { keep_alive, stall } = self.patience;
+                let inbound = inbound(frame, parts, accepted, stall);
                 let link = inbound.link.clone();
-                ResponseFuture::call(self.inner.call(inbound), link, accepted, self.keep_alive)
+                ResponseFuture::call(self.inner.call(inbound), link, accepted, keep_alive)
             }
             (_, Err(response)) => ResponseFuture::refuse(response),
             (Posted::Nothing, Ok(_)) => ResponseFuture::refuse(method_not_allowed("POST")),
@@ -148,11 +162,11 @@ fn verify(parts: &Parts) -> Result<Accepted, Response<Body>> {
 }
 
 /// What the frame plane gets to know of the request.
-fn inbound(frame: Frame, parts: Parts, accepted: Accepted) -> Inbound {
+fn inbound(frame: Frame, parts: Parts, accepted: Accepted, stall: Duration) -> Inbound {
     let mut inbound = Inbound::new(frame);
     inbound.principal = parts.extensions.get::<Principal>().cloned();
     if accepted.events {
-        inbound.link = CallLink::streaming();
+        inbound.link = CallLink::streaming(stall);
     }
     let parts = Arc::new(parts);
     inbound.extensions.insert_shared(Arc::clone(&parts));

@@ -11,6 +11,8 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::task::{Context, Poll, Waker};
 
 use tokio::sync::mpsc;
+use tokio::sync::mpsc::error::TrySendError;
+use tokio::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 use super::payload::Payload;
@@ -46,7 +48,11 @@ enum Sink {
     /// Nobody listens.
     Nowhere,
     /// A stream of this call's own, opened by the first message.
-    Stream(Mutex<Stream>),
+    Stream {
+        stream: Mutex<Stream>,
+        /// How long a message may wait for a reader that is slow.
+        patience: Duration,
+    },
     /// A queue shared with other calls.
     Shared {
         queue: mpsc::Sender<Payload>,
@@ -69,9 +75,10 @@ impl CallLink {
         Self::new(Sink::Nowhere)
     }
 
-    /// A call with a stream of its own.
-    pub(crate) fn streaming() -> Self {
-        Self::new(Sink::Stream(Mutex::default()))
+    /// A call with a stream of its own. A reader that takes nothing for longer than this is given up.
+    pub(crate) fn streaming(patience: Duration) -> Self {
+        let stream = Mutex::default();
+        Self::new(Sink::Stream { stream, patience })
     }
 
     /// A call whose messages go into a queue it shares with others.
@@ -90,7 +97,7 @@ impl CallLink {
 
     /// The stream, once the call has sent its first message.
     pub(crate) fn poll_stream(&self, cx: &Context<'_>) -> Poll<Messages> {
-        let Sink::Stream(stream) = &self.0.sink else {
+        let Sink::Stream { stream, .. } = &self.0.sink else {
             return Poll::Pending;
         };
         let mut stream = lock(stream);
@@ -109,7 +116,7 @@ impl CallLink {
     /// The stream, if the call has sent a message.
     pub(crate) fn take_stream(&self) -> Option<Messages> {
         match &self.0.sink {
-            Sink::Stream(stream) => lock(stream).receiver.take(),
+            Sink::Stream { stream, .. } => lock(stream).receiver.take(),
             _ => None,
         }
     }
@@ -166,7 +173,8 @@ impl Drop for CancelOnDrop {
 }
 
 impl Outlet {
-    /// Sends an encoded message. Waits while the caller is slow to read.
+    /// Sends an encoded message. Waits while the caller is slow to read, but not for ever: one that
+    /// reads nothing must not keep the call from going on.
     ///
     /// # Errors
     ///
@@ -174,9 +182,18 @@ impl Outlet {
     pub(crate) async fn send(&self, message: Payload) -> Result<(), Unreachable> {
         match &self.0.sink {
             Sink::Nowhere => Err(Unreachable),
-            Sink::Stream(stream) => {
+            Sink::Stream { stream, patience } => {
                 let sender = open(&mut lock(stream))?;
-                sender.send(message).await.map_err(|_| Unreachable)
+                let sent = match sender.try_send(message) {
+                    Err(TrySendError::Full(message)) => {
+                        sender.send_timeout(message, *patience).await.is_ok()
+                    }
+                    sent => sent.is_ok(),
+                };
+                if !sent {
+                    self.0.end();
+                }
+                sent.then_some(()).ok_or(Unreachable)
             }
             Sink::Shared { queue, ended } => {
                 let place = queue.reserve().await.map_err(|_| Unreachable)?;
@@ -194,7 +211,7 @@ impl Outlet {
     pub fn is_open(&self) -> bool {
         match &self.0.sink {
             Sink::Nowhere => false,
-            Sink::Stream(stream) => !lock(stream).ended,
+            Sink::Stream { stream, .. } => !lock(stream).ended,
             Sink::Shared { ended, .. } => !*lock(ended),
         }
     }
@@ -221,7 +238,7 @@ impl Link {
     fn end(&self) {
         match &self.sink {
             Sink::Nowhere => {}
-            Sink::Stream(stream) => {
+            Sink::Stream { stream, .. } => {
                 let mut stream = lock(stream);
                 stream.ended = true;
                 stream.sender = None;
@@ -286,19 +303,60 @@ mod tests {
 
     use super::*;
 
+    const PATIENCE: Duration = Duration::from_secs(30);
+
     fn message(text: &str) -> Payload {
         text.as_bytes().to_vec().into()
     }
 
     #[tokio::test]
     async fn the_first_message_opens_the_stream() {
-        let link = CallLink::streaming();
+        let link = CallLink::streaming(PATIENCE);
         assert!(link.take_stream().is_none());
         link.outlet().send(message("a")).await.unwrap();
         let mut stream = std::future::poll_fn(|cx| link.poll_stream(cx)).await;
         assert_eq!(stream.try_recv().unwrap().into_bytes(), "a");
         link.end();
         assert_eq!(link.outlet().send(message("b")).await, Err(Unreachable));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_reader_that_takes_nothing_is_given_up_and_keeps_what_it_has() {
+        let link = CallLink::streaming(PATIENCE);
+        for _ in 0..QUEUE {
+            link.outlet().send(message("a")).await.unwrap();
+        }
+        let started = tokio::time::Instant::now();
+        assert_eq!(link.outlet().send(message("b")).await, Err(Unreachable));
+        assert_eq!(started.elapsed(), PATIENCE);
+        assert_eq!(link.outlet().send(message("c")).await, Err(Unreachable));
+        assert_eq!(started.elapsed(), PATIENCE, "nobody waits again");
+        let mut stream = link.take_stream().unwrap();
+        for _ in 0..QUEUE {
+            assert_eq!(stream.recv().await.unwrap().into_bytes(), "a");
+        }
+        assert!(stream.recv().await.is_none());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_reader_that_is_slow_is_waited_for() {
+        let link = CallLink::streaming(PATIENCE);
+        for _ in 0..QUEUE {
+            link.outlet().send(message("a")).await.unwrap();
+        }
+        let mut stream = link.take_stream().unwrap();
+        let reading = async {
+            for _ in 0..3 {
+                tokio::time::sleep(PATIENCE - Duration::from_secs(1)).await;
+                stream.recv().await.unwrap();
+            }
+        };
+        let writing = async {
+            for _ in 0..3 {
+                link.outlet().send(message("b")).await.unwrap();
+            }
+        };
+        tokio::join!(reading, writing);
     }
 
     #[tokio::test]

@@ -3,8 +3,9 @@
 use std::net::SocketAddr;
 
 use bytes::Bytes;
-use http::Request;
+use http::{Request, Response};
 use http_body_util::{BodyExt as _, Full};
+use hyper::body::Incoming;
 use hyper::client::conn::http2::{SendRequest, handshake};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use tokio::net::TcpStream;
@@ -27,10 +28,17 @@ impl Connection {
         Self(sender)
     }
 
+    /// Sends a request; the response up to its body.
+    pub(crate) async fn begin(&mut self, request: Request<Full<Bytes>>) -> Response<Incoming> {
+        super::soon("a response", self.0.send_request(request))
+            .await
+            .unwrap()
+    }
+
     /// Sends a request; status and body.
     pub(crate) async fn send(&mut self, request: Request<Full<Bytes>>) -> (u16, String) {
-        super::soon("a response", async {
-            let response = self.0.send_request(request).await.unwrap();
+        let response = self.begin(request).await;
+        super::soon("a body", async {
             let status = response.status().as_u16();
             let body = response.into_body().collect().await.unwrap().to_bytes();
             (status, String::from_utf8(body.to_vec()).unwrap())

@@ -1,0 +1,256 @@
+//! The server on its socket: how connections are shared, bounded and ended.
+
+use std::time::Duration;
+
+use portcullis::Stack;
+use portcullis::service::Limits;
+use tower::limit::ConcurrencyLimitLayer;
+
+use crate::support::http1::{Connection, Request};
+use crate::support::message::{self, modern, tool};
+use crate::support::{Server, fixture, gate, http2, soon};
+
+fn call(name: &str, arguments: &str) -> Request {
+    Request::derived(&modern("1", "tools/call", &tool(name, arguments)))
+}
+
+fn read() -> Request {
+    call("tally_read", "{}")
+}
+
+/// Contract: M-119, M-120.
+#[tokio::test]
+async fn the_end_lets_calls_finish_and_closes_what_is_idle() {
+    let (gate, probe) = gate();
+    let mut server = Server::start(gate.http()).await;
+    let mut idle = Connection::open(server.address).await;
+    assert_eq!(idle.send(&read()).await.status(), 200);
+    let mut unused = Connection::open(server.address).await;
+    let mut busy = Connection::open(server.address).await;
+    busy.write(&call("nap", r#"{"ms":100}"#).encode()).await;
+    probe.begun.reach(1).await;
+    server.end();
+    assert_eq!(idle.closed().await, b"");
+    let response = busy.response().await;
+    assert!(
+        response.text().contains("slept 100 ms"),
+        "{}",
+        response.text()
+    );
+    assert_eq!(busy.closed().await, b"");
+    let address = server.address;
+    server.ended().await.unwrap();
+    assert_eq!(unused.closed().await, b"");
+    assert!(
+        tokio::net::TcpStream::connect(address).await.is_err(),
+        "nobody listens"
+    );
+}
+
+/// Contract: M-120.
+#[tokio::test]
+async fn the_end_does_not_wait_for_ever() {
+    let (gate, probe) = gate();
+    let limits = Limits::default().drain_ms(50);
+    let mut server = Server::start_with(gate.http(), limits).await;
+    let mut hanging = Connection::open(server.address).await;
+    hanging.write(&call("hang", "{}").encode()).await;
+    let mut streaming = Connection::open(server.address).await;
+    streaming.write(&call("flood", "{}").encode()).await;
+    assert!(streaming.head().await.is_stream());
+    probe.begun.reach(2).await;
+    server.end();
+    server.ended().await.unwrap();
+    probe.ended.reach(2).await;
+}
+
+#[tokio::test]
+async fn a_head_that_does_not_come_ends_the_connection() {
+    let (gate, _probe) = gate();
+    let limits = Limits::default().header_read_ms(100);
+    let server = Server::start_with(gate.http(), limits).await;
+    let whole = read().encode();
+    for begun in [
+        &b""[..],
+        b"P",
+        b"PRI * HTTP/2.0\r\n",
+        &whole[..whole.len() / 2],
+    ] {
+        let mut slow = Connection::open(server.address).await;
+        slow.write(begun).await;
+        let rest = slow.closed().await;
+        assert!(
+            rest.is_empty() || rest.starts_with(b"HTTP/1.1 4"),
+            "{rest:?}"
+        );
+        let mut quick = Connection::open(server.address).await;
+        assert_eq!(quick.send(&read()).await.status(), 200);
+    }
+}
+
+#[tokio::test]
+async fn connections_beyond_the_bound_wait_for_one_to_end() {
+    let (gate, _probe) = gate();
+    let limits = Limits::default().connections(1);
+    let server = Server::start_with(gate.http(), limits).await;
+    let mut first = Connection::open(server.address).await;
+    assert_eq!(first.send(&read()).await.status(), 200);
+    let mut second = Connection::open(server.address).await;
+    second.write(&read().encode()).await;
+    let early = tokio::time::timeout(Duration::from_millis(50), second.whole_response()).await;
+    assert!(early.is_err(), "there are two");
+    assert_eq!(first.send(&read()).await.status(), 200);
+    drop(first);
+    assert_eq!(second.response().await.status(), 200);
+}
+
+/// Contract: S-003, M-095.
+#[tokio::test]
+async fn one_connection_carries_many_requests() {
+    let (gate, probe) = gate();
+    let server = Server::start(gate.http()).await;
+    let mut connection = Connection::open(server.address).await;
+    for _ in 0..20 {
+        assert_eq!(
+            connection.send(&call("tally_bump", "{}")).await.status(),
+            200
+        );
+    }
+    // Several at once are answered in their order, however long each takes.
+    let all: Vec<_> = [30, 1, 10]
+        .map(|ms| call("nap", &format!("{{\"ms\":{ms}}}")))
+        .into();
+    let bytes: Vec<u8> = all.iter().flat_map(Request::encode).collect();
+    connection.write(&bytes).await;
+    for ms in [30, 1, 10] {
+        let response = connection.response().await;
+        assert!(
+            response.text().contains(&format!("slept {ms} ms")),
+            "{}",
+            response.text()
+        );
+    }
+    let last = connection.send(&read().header("Connection", "close")).await;
+    assert!(last.text().contains(r#""text":"20""#));
+    assert_eq!(connection.closed().await, b"");
+    assert_eq!(probe.tally.get(), 20);
+}
+
+#[tokio::test]
+async fn http_2_carries_many_calls_at_once_under_the_same_limits() {
+    let (registry, probe) = fixture();
+    let gate = Stack::new(registry)
+        .layer(ConcurrencyLimitLayer::new(3))
+        .build()
+        .unwrap();
+    let server = Server::start(gate.http()).await;
+    let two = http2::Connection::open(server.address).await;
+    let mut one = Connection::open(server.address).await;
+    let text = modern("1", "tools/call", &tool("nap", r#"{"ms":20}"#));
+    let calls: Vec<_> = (0..8)
+        .map(|_| {
+            let (mut two, text) = (two.clone(), text.clone());
+            tokio::spawn(async move {
+                let request = http2::post("localhost", &text).body(text.into());
+                two.send(request.unwrap()).await
+            })
+        })
+        .collect();
+    assert_eq!(one.send(&call("nap", r#"{"ms":20}"#)).await.status(), 200);
+    for call in calls {
+        let (status, body) = soon("an answer", call).await.unwrap();
+        assert_eq!(status, 200);
+        assert!(body.contains("slept 20 ms"), "{body}");
+    }
+    assert_eq!((probe.finished.get(), probe.peak.get()), (9, 3));
+}
+
+/// Contract: M-087, M-088.
+#[tokio::test]
+async fn http_2_streams_as_well_and_giving_up_a_stream_ends_its_call() {
+    let (gate, probe) = gate();
+    let server = Server::start(gate.http()).await;
+    let mut connection = http2::Connection::open(server.address).await;
+    let meta = message::META;
+    let params = format!(
+        r#"{{"_meta":{{{meta},"progressToken":1}},"name":"murmur","arguments":{{"steps":1}}}}"#
+    );
+    let text = message::request("1", "tools/call", &params);
+    let request = http2::post("localhost", &text)
+        .body(text.clone().into())
+        .unwrap();
+    let (status, body) = connection.send(request).await;
+    assert_eq!(status, 200);
+    let events = crate::support::http1::events(&body);
+    assert!(events[0].contains("notifications/progress") && events[1].contains("1 steps"));
+
+    for (name, begun) in [("hang", 1), ("flood", 2)] {
+        let text = modern("1", "tools/call", &tool(name, "{}"));
+        let request = http2::post("localhost", &text)
+            .body(text.clone().into())
+            .unwrap();
+        let mut clone = connection.clone();
+        let given_up = tokio::spawn(async move { clone.send(request).await });
+        probe.begun.reach(begun).await;
+        given_up.abort();
+        probe.ended.reach(begun).await;
+    }
+}
+
+/// Without any timeout in the stack: the connection of a client that takes nothing is ended.
+#[tokio::test]
+async fn a_client_that_takes_nothing_is_given_up() {
+    let (gate, probe) = gate();
+    let limits = Limits::default().write_stall_ms(200);
+    let server = Server::start_with(gate.http(), limits).await;
+    let mut silent = Connection::open(server.address).await;
+    silent.write(&call("flood", "{}").encode()).await;
+    assert!(silent.head().await.is_stream());
+    probe.begun.reach(1).await;
+    probe.ended.reach(1).await;
+}
+
+#[tokio::test]
+async fn a_client_that_takes_nothing_of_one_stream_is_given_up() {
+    let (registry, probe) = fixture();
+    let limits = Limits::default().write_stall_ms(200);
+    let gate = Stack::new(registry).limits(limits).build().unwrap();
+    let server = Server::start(gate.http()).await;
+    let mut connection = http2::Connection::open(server.address).await;
+    let text = modern("1", "tools/call", &tool("flood", "{}"));
+    let request = http2::post("localhost", &text)
+        .body(text.clone().into())
+        .unwrap();
+    let unread = connection.begin(request).await;
+    assert_eq!(unread.status(), 200);
+    probe.begun.reach(1).await;
+    probe.ended.reach(1).await;
+    drop(unread);
+}
+
+/// Contract: M-118.
+#[tokio::test]
+async fn one_gate_can_be_served_more_than_once() {
+    let (gate, probe) = gate();
+    let (first, second) = (
+        Server::start(gate.http()).await,
+        Server::start(gate.http()).await,
+    );
+    for server in [&first, &second, &first] {
+        let mut connection = Connection::open(server.address).await;
+        assert_eq!(
+            connection.send(&call("tally_bump", "{}")).await.status(),
+            200
+        );
+    }
+    drop(first);
+    let mut connection = Connection::open(second.address).await;
+    assert!(
+        connection
+            .send(&read())
+            .await
+            .text()
+            .contains(r#""text":"3""#)
+    );
+    assert_eq!(probe.tally.get(), 3);
+}
