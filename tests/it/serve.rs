@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use portcullis::Stack;
+use portcullis::layers::Mode;
 use portcullis::service::Limits;
 use tower::limit::ConcurrencyLimitLayer;
 
@@ -140,6 +141,7 @@ async fn one_connection_carries_many_requests() {
 async fn http_2_carries_many_calls_at_once_under_the_same_limits() {
     let (registry, probe) = fixture();
     let gate = Stack::new(registry)
+        .mode(Mode::Plain)
         .layer(ConcurrencyLimitLayer::new(3))
         .build()
         .unwrap();
@@ -214,7 +216,11 @@ async fn a_client_that_takes_nothing_is_given_up() {
 async fn a_client_that_takes_nothing_of_one_stream_is_given_up() {
     let (registry, probe) = fixture();
     let limits = Limits::default().write_stall_ms(200);
-    let gate = Stack::new(registry).limits(limits).build().unwrap();
+    let gate = Stack::new(registry)
+        .mode(Mode::Plain)
+        .limits(limits)
+        .build()
+        .unwrap();
     let server = Server::start(gate.http()).await;
     let mut connection = http2::Connection::open(server.address).await;
     let text = modern("1", "tools/call", &tool("flood", "{}"));
