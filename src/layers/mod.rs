@@ -3,6 +3,8 @@
 pub mod apps;
 mod body;
 pub mod catch_panic;
+#[cfg(test)]
+mod contract;
 pub mod duplicate_keys;
 pub mod envelope;
 pub mod erase;
