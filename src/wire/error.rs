@@ -5,7 +5,7 @@ use std::fmt;
 
 use super::capability::Capability;
 use super::json::{ObjectWriter, RawJson, quote};
-use super::version::{Features, ProtocolVersion};
+use super::version::{Features, Versions};
 
 /// An error reply.
 ///
@@ -58,7 +58,7 @@ impl Error {
     pub const HEADER_MISMATCH: i32 = -32020;
     /// The request needs something the client did not declare.
     pub const MISSING_CAPABILITY: i32 = -32021;
-    /// The version is not spoken here.
+    /// The version is not spoken here; those that are stand in the data.
     pub const UNSUPPORTED_VERSION: i32 = -32022;
 
     /// An error with a code of the caller's.
@@ -122,11 +122,11 @@ impl Error {
         .data_object(|data| _ = data.raw("requiredCapabilities", required))
     }
 
-    /// The version is not spoken here.
-    pub fn unsupported_version(requested: &str) -> Self {
+    /// The version is not spoken here; those that are stand in the data.
+    pub fn unsupported_version(requested: &str, supported: Versions) -> Self {
         Self::new(Self::UNSUPPORTED_VERSION, "unsupported protocol version").data_object(|data| {
-            data.array("supported", supported_versions(), |out, version| {
-                out.extend_from_slice(quote(version).as_bytes());
+            data.array("supported", supported.iter(), |out, version| {
+                out.extend_from_slice(quote(version.as_str()).as_bytes());
             });
             if requested.len() <= 64 {
                 data.string("requested", requested);
@@ -263,19 +263,13 @@ impl Refusal {
     }
 }
 
-/// Versions a client can ask for, newest first. Those with a handshake are negotiated there.
-pub(crate) fn supported_versions() -> impl Iterator<Item = &'static str> {
-    ProtocolVersion::ALL
-        .into_iter()
-        .map(ProtocolVersion::as_str)
-}
-
 const LONGEST_MESSAGE: usize = 2 * 1024;
 const NOT_FOUND: &str = "resource not found";
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::wire::ProtocolVersion;
 
     #[test]
     fn errors_are_bounded_whatever_they_repeat() {
@@ -284,7 +278,7 @@ mod tests {
         for error in [
             Error::parse(&long),
             Error::invalid_params(&long),
-            Error::unsupported_version(&long),
+            Error::unsupported_version(&long, Versions::default()),
             Error::resource_not_found(&long, features),
             Error::new(1, long.clone()),
         ] {
@@ -316,7 +310,7 @@ mod tests {
             Error::invalid_params(""),
             Error::header_mismatch(""),
             Error::missing_capability("{}"),
-            Error::unsupported_version(""),
+            Error::unsupported_version("", Versions::default()),
             Error::resource_not_found("", modern),
         ]);
         let defined = [

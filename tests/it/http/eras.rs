@@ -3,9 +3,11 @@
 use portcullis::Stack;
 use portcullis::layers::Mode;
 use portcullis::service::Principal;
+use portcullis::wire::{ProtocolVersion, Versions};
 
 use crate::support::http1::{Connection, Request, Response};
-use crate::support::message::{self, META, derived_headers, modern, tool, with_meta};
+use crate::support::message::{self, LEGACY, META, derived_headers, modern, tool, with_meta};
+use crate::support::stdio::Pipe;
 use crate::support::{Server, fixture, gate};
 
 fn bump() -> String {
@@ -224,6 +226,48 @@ async fn what_a_client_can_do_is_what_it_says_in_this_request() {
         let required = &response.json()["error"]["data"]["requiredCapabilities"];
         assert_eq!(required.to_string(), r#"{"sampling":{}}"#);
     }
+}
+
+/// A client that finds no version in common learns what there is to choose from.
+///
+/// Contract: P-46.
+#[tokio::test]
+async fn a_server_without_a_handshake_says_so_to_who_opens_with_one() {
+    let gate = Stack::new(fixture().0)
+        .mode(Mode::Plain)
+        .versions(Versions::new([ProtocolVersion::July2026]))
+        .build()
+        .unwrap();
+    let server = Server::start(gate.http()).await;
+    let mut connection = Connection::open(server.address).await;
+    let mut pipe = Pipe::open(&gate);
+    let hello = message::request("7", "initialize", &message::handshake(LEGACY));
+    for named in [None, Some(LEGACY)] {
+        let mut request = Request::post(hello.as_str());
+        if let Some(version) = named {
+            request = request.header("MCP-Protocol-Version", version);
+        }
+        let response = connection.send(&request).await;
+        assert_refused(&response, 400, -32022, "initialize");
+        let data = &response.json()["error"]["data"];
+        assert_eq!(data["supported"], serde_json::json!(["2026-07-28"]));
+        assert_eq!(data["requested"], LEGACY);
+    }
+    assert!(
+        pipe.ask(&hello)
+            .await
+            .contains(r#""supported":["2026-07-28"]"#)
+    );
+    let ping = message::request("7", "ping", "");
+    let response = connection.send(&Request::legacy(&ping, LEGACY)).await;
+    assert_refused(&response, 400, -32022, "ping");
+    assert!(pipe.ask(&ping).await.contains("-32602"));
+
+    let discover = modern("7", "server/discover", "");
+    let response = connection.send(&Request::derived(&discover)).await;
+    let offered = &response.json()["result"]["supportedVersions"];
+    assert_eq!(*offered, serde_json::json!(["2026-07-28"]));
+    assert!(pipe.ask(&bump()).await.contains(r#""id":7,"result""#));
 }
 
 /// Contract: P-16, P-45, P-69.
