@@ -29,7 +29,6 @@ fn stack() -> (Stack, Probe) {
     )
 }
 
-/// Contract: P-3.
 #[tokio::test]
 async fn two_layers_both_see_every_call_the_first_added_outermost() {
     each_transport(async |way| {
