@@ -226,7 +226,7 @@ impl<M, O, F, H> Stack<M, O, F, H> {
         if let Mode::Compact(compact) = &settings.mode {
             core = core.always_tools();
             if let Some(apps) = compact.shell() {
-                core = core.always_resources().extension(Apps::EXTENSION, "{}");
+                core = core.shell();
                 shell = Some(AppsLayer::new(apps.clone(), &settings.limits)?);
             }
         }

@@ -37,7 +37,7 @@ const EXCEPTIONS: &[(&str, &str)] = &[
     ("streamable_http", "ingress::Posted"),
     // An error type can only be erased where every error has become an answer.
     ("erase", "rescue::RescueLayer"),
-    // And every panic an error.
+    // A panic of a layer on the frame plane is such an error, and nothing stands above.
     ("erase", "catch_panic::CatchPanicLayer"),
 ];
 

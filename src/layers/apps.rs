@@ -7,7 +7,8 @@
 //! The answer is encoded once, and no copy of the page is made for a read.
 //!
 //! It belongs to compact mode, which says on `call_tool` where the shell is, and stands above it. The
-//! core has to be told that there are resources and the extension; the standard stack does all three.
+//! core has to be told that there are resources and the extension
+//! ([`shell`](crate::service::dispatch::McpServiceBuilder::shell)); the standard stack does all three.
 //!
 //! # Examples
 //!
@@ -168,6 +169,7 @@ mod tests {
     use tower::{ServiceExt as _, service_fn};
 
     use super::*;
+    use crate::layers::contract;
     use crate::wire::ProtocolVersion;
     use crate::wire::json::RawJson;
 
@@ -214,5 +216,33 @@ mod tests {
         ] {
             assert!(read(other).await.is_err(), "{other}");
         }
+    }
+
+    #[tokio::test]
+    async fn whatever_is_no_request_for_the_shell_passes() {
+        let apps = Apps::new("ui://a/shell", "x").unwrap();
+        let layer = AppsLayer::new(apps, &Limits::default()).unwrap();
+        let inner =
+            service_fn(async |_: Envelope| Ok::<_, tower::BoxError>(Reply::result("\"passed\":1")));
+        let params = || RawJson::parse(r#"{"uri":"ui://a/shell"}"#).unwrap();
+        let call = |method| Envelope::new(method, ProtocolVersion::July2026).params(params());
+        for passes in [
+            call(Method::RESOURCES_LIST).id(1),
+            call(Method::COMPLETE).id(1),
+            // A notification wants no answer.
+            call(Method::RESOURCES_READ),
+            Envelope::new(Method::RESOURCES_READ, ProtocolVersion::July2026).id(1),
+        ] {
+            let reply = layer.layer(inner).oneshot(passes).await.unwrap();
+            assert_eq!(reply.members(), Some(&b"\"passed\":1"[..]));
+        }
+    }
+
+    #[test]
+    fn readiness_is_that_of_the_inner_service() {
+        let apps = Apps::new("ui://a/shell", "x").unwrap();
+        let layer = AppsLayer::new(apps, &Limits::default()).unwrap();
+        let call = || Envelope::new(Method::PING, ProtocolVersion::July2026).id(1);
+        contract::holds::<_, _, Reply>(&layer, call);
     }
 }

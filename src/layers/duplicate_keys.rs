@@ -155,10 +155,9 @@ const LONGEST_SHOWN: usize = 64;
 
 #[cfg(test)]
 mod tests {
-    use tower::ServiceExt as _;
-    use tower_test::mock;
-
     use super::*;
+    use crate::layers::contract;
+    use tower::ServiceExt as _;
 
     fn message(text: &str) -> Inbound {
         Inbound::new(Frame::parse(text.as_bytes().to_vec(), 128).unwrap())
@@ -195,12 +194,36 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn readiness_is_that_of_the_inner_service() {
-        let (mut service, mut handle) = mock::spawn_layer(DuplicateKeysLayer::new());
-        let _: &mut mock::Handle<Inbound, Outbound> = &mut handle;
-        handle.allow(0);
-        assert!(service.poll_ready().is_pending());
-        handle.allow(1);
-        assert!(service.poll_ready().is_ready());
+    async fn names_are_the_same_or_they_are_not() {
+        for passes in [
+            "[]",
+            r#"{"a":1,"A":2,"a ":3,"":4}"#,
+            r#"{"a":{"b":1},"b":{"a":1}}"#,
+            r#"[{"a":1},{"a":1}]"#,
+            r#"{"\u00e9":1,"e\u0301":2}"#,
+        ] {
+            let inner = tower::service_fn(async |inbound: Inbound| {
+                Ok::<_, tower::BoxError>(Outbound::new(
+                    inbound.frame.text().as_bytes().to_vec().into(),
+                ))
+            });
+            let outbound = DuplicateKeysLayer::new()
+                .layer(inner)
+                .oneshot(message(passes));
+            let payload = outbound.await.unwrap().payload.unwrap();
+            assert_eq!(payload.into_bytes(), passes);
+        }
+        for twice in [
+            r#"{"":1,"":2}"#,
+            r#"[[{"a":[{"b":1,"c":2,"b":3}]}]]"#,
+            r#"{"\ud83d\ude00":1,"\uD83D\uDE00":2}"#,
+        ] {
+            assert!(refused(twice).await.contains("-32600"), "{twice}");
+        }
+    }
+
+    #[test]
+    fn readiness_is_that_of_the_inner_service() {
+        contract::holds::<_, _, Outbound>(&DuplicateKeysLayer::new(), || message("{}"));
     }
 }

@@ -4,6 +4,8 @@ pub mod apps;
 #[cfg(feature = "http")]
 mod body;
 pub mod catch_panic;
+#[cfg(test)]
+mod contract;
 pub mod duplicate_keys;
 pub mod envelope;
 pub mod erase;

@@ -426,9 +426,11 @@ opaque_debug!(ResponseFuture<F>);
 
 #[cfg(test)]
 mod tests {
+    use http::HeaderValue;
     use tower::{ServiceExt as _, service_fn};
 
     use super::*;
+    use crate::layers::contract;
 
     fn verify(layer: &OriginLayer, uri: &str, headers: &[(&str, &str)]) -> Result<(), Rejection> {
         let mut map = HeaderMap::new();
@@ -577,15 +579,36 @@ mod tests {
         let inner = service_fn(|_: Request<()>| async {
             Err::<Response<Body>, _>(tower::BoxError::from("reached the inner service"))
         });
-        let request = Request::delete("/")
-            .header("host", "evil.example")
-            .body(())
-            .unwrap();
-        let response = OriginLayer::new()
-            .layer(inner)
-            .oneshot(request)
-            .await
-            .unwrap();
-        assert_eq!(response.status(), StatusCode::FORBIDDEN);
+        let service = OriginLayer::new().layer(inner);
+        let send = |name: &'static str, value: &'static str, status| {
+            let mut request = Request::delete("/")
+                .header("host", "localhost")
+                .body(())
+                .unwrap();
+            request
+                .headers_mut()
+                .insert(name, HeaderValue::from_static(value));
+            let service = service.clone();
+            async move {
+                let response = service.oneshot(request).await.unwrap();
+                assert_eq!(response.status(), status, "{name}: {value}");
+            }
+        };
+        send("host", "evil.example", StatusCode::FORBIDDEN).await;
+        send("origin", "http://evil.example", StatusCode::FORBIDDEN).await;
+        send("host", "localhost:x", StatusCode::FORBIDDEN).await;
+        let nameless = service.clone().oneshot(Request::new(())).await.unwrap();
+        assert_eq!(nameless.status(), StatusCode::BAD_REQUEST);
+    }
+
+    #[test]
+    fn readiness_is_that_of_the_inner_service() {
+        let request = || {
+            Request::get("/")
+                .header("host", "localhost")
+                .body(())
+                .unwrap()
+        };
+        contract::holds::<_, _, Response<Body>>(&OriginLayer::new(), request);
     }
 }

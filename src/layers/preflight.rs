@@ -180,6 +180,7 @@ mod tests {
     use tower::{ServiceExt as _, service_fn};
 
     use super::*;
+    use crate::layers::contract;
     use crate::wire::ProtocolVersion;
 
     async fn send(method: Method, length: usize, shape: Shape) -> Reply {
@@ -215,5 +216,11 @@ mod tests {
             "{members}"
         );
         assert!(members.len() < 1000);
+    }
+
+    #[test]
+    fn readiness_is_that_of_the_inner_service() {
+        let call = || Envelope::new(Method::PING, ProtocolVersion::July2026).id(1);
+        contract::holds::<_, _, Reply>(&PreflightLayer::new(&Limits::default()), call);
     }
 }

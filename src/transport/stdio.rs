@@ -9,6 +9,10 @@
 //!
 //! When the client closes its side, calls under way get a few seconds to finish and to be read. What
 //! does not let itself be ended by then is left alone.
+//!
+//! Each line is measured when it is complete and before any of it is written. One that is longer than
+//! a response may be means that a layer let pass what it should not have: nothing of that line is
+//! written, calls under way are cancelled, and the connection ends with an error.
 
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
@@ -17,7 +21,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _, BufWriter};
 use tokio::sync::{mpsc, oneshot};
-use tokio::task::{JoinHandle, JoinSet};
+use tokio::task::JoinSet;
 use tokio::time::{Duration, Instant, timeout_at};
 use tower::ServiceExt as _;
 use tracing::Instrument as _;
@@ -51,7 +55,9 @@ pub struct Stdio<R = tokio::io::Stdin, W = tokio::io::Stdout> {
 }
 
 impl Stdio {
-    pub(crate) fn new(stack: Erased, limits: Limits) -> Self {
+    /// Serves a stack that was put together by hand. [`Gate::stdio`](crate::Gate::stdio) serves the
+    /// standard one.
+    pub fn new(stack: Erased, limits: Limits) -> Self {
         Self {
             stack,
             limits,
@@ -82,12 +88,18 @@ where
     ///
     /// # Errors
     ///
-    /// What reading or writing reports.
+    /// What reading or writing reports, and [`InvalidData`](io::ErrorKind::InvalidData) for a line
+    /// that is longer than a response may be.
     pub async fn run(self) -> io::Result<()> {
         let (queue, messages) = mpsc::channel(OUTGOING);
         let (finish, finishing) = oneshot::channel();
         #[expect(clippy::disallowed_methods, reason = "awaited below, or aborted")]
-        let mut writing = tokio::spawn(write(self.writer, messages, finishing));
+        let mut writing = tokio::spawn(write(
+            self.writer,
+            count(self.limits.response_bytes),
+            messages,
+            finishing,
+        ));
         let mut connection = Connection {
             stack: self.stack,
             session: Session::new(),
@@ -99,8 +111,14 @@ where
             parked_bytes: 0,
         };
         let mut lines = Lines::new(self.reader, self.limits.message());
-        let served = connection.serve(&mut lines, &writing).await;
-        let end = Instant::now() + millis(self.limits.eof_drain_ms);
+        let served = connection.serve(&mut lines).await;
+        // Where nothing can be written any more, nobody waits for an answer either.
+        let patience = if connection.queue.is_closed() {
+            Duration::ZERO
+        } else {
+            millis(self.limits.eof_drain_ms)
+        };
+        let end = Instant::now() + patience;
         connection.drain(end).await;
         drop(connection);
         drop(finish);
@@ -136,11 +154,8 @@ struct Calls {
 }
 
 impl Connection {
-    async fn serve<R>(
-        &mut self,
-        lines: &mut Lines<R>,
-        writing: &JoinHandle<io::Result<()>>,
-    ) -> io::Result<()>
+    /// Takes messages until there are no more, or until no answer can be written any more.
+    async fn serve<R>(&mut self, lines: &mut Lines<R>) -> io::Result<()>
     where
         R: AsyncRead + Unpin,
     {
@@ -151,11 +166,9 @@ impl Connection {
                     self.start_parked();
                     continue;
                 }
+                () = self.queue.closed() => return Ok(()),
                 line = lines.next() => line?,
             };
-            if writing.is_finished() {
-                return Ok(());
-            }
             match line {
                 Line::Message(bytes) => self.receive(bytes).await,
                 Line::TooLong => {
@@ -383,6 +396,7 @@ fn is_handshake(frame: &Frame) -> bool {
 /// count: somebody who could send one may never let go of the queue.
 async fn write<W: AsyncWrite + Unpin>(
     writer: W,
+    longest: usize,
     mut messages: mpsc::Receiver<Payload>,
     mut finishing: oneshot::Receiver<()>,
 ) -> io::Result<()> {
@@ -397,6 +411,11 @@ async fn write<W: AsyncWrite + Unpin>(
             }
         };
         let Some(message) = message else { break };
+        if message.len() > longest {
+            // Lines before this one are whole, and stay so.
+            writer.flush().await?;
+            return Err(too_long(message.len(), longest));
+        }
         for piece in message.pieces() {
             writer.write_all(piece).await?;
         }
@@ -406,6 +425,13 @@ async fn write<W: AsyncWrite + Unpin>(
         }
     }
     writer.shutdown().await
+}
+
+/// The layers above the transport failed to keep a line in its bounds.
+fn too_long(length: usize, longest: usize) -> io::Error {
+    tracing::error!(target: "portcullis::stdio", length, longest, "a line is too long to be written");
+    let problem = format!("a line of {length} bytes was not written: at most {longest} may be");
+    io::Error::new(io::ErrorKind::InvalidData, problem)
 }
 
 /// No code that can panic runs while the lock is held.
@@ -428,3 +454,83 @@ const OUTGOING: usize = 64;
 const WRITE_BUFFER: usize = 64 * 1024;
 /// What the members of a modern request's `_meta` begin with.
 const MODERN: &str = "io.modelcontextprotocol/protocolVersion";
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::AsyncReadExt as _;
+    use tokio::time::{Duration, timeout};
+    use tower::{BoxError, Layer as _, service_fn};
+
+    use crate::layers::EraseLayer;
+
+    use super::*;
+
+    /// A line that a layer made too long: those before it are whole, of itself there is nothing.
+    ///
+    /// Contract: S-101, S-102, S-159.
+    #[tokio::test]
+    async fn a_line_that_is_too_long_is_not_written_and_ends_the_connection() {
+        const MOST: usize = 50_000;
+        // A method is how long its answer is; others are not answered.
+        let stack = EraseLayer::new().layer(service_fn(async |inbound: Inbound| {
+            match inbound
+                .frame
+                .method()
+                .and_then(|length| length.parse().ok())
+            {
+                Some(length) => Ok::<_, BoxError>(Outbound::new(vec![b'x'; length].into())),
+                None => std::future::pending().await,
+            }
+        }));
+        let (mut client, server) = tokio::io::duplex(1024);
+        let (reader, writer) = tokio::io::split(server);
+        let limits = Limits::default().response_bytes(MOST as u64);
+        let served = Stdio::new(stack, limits).streams(reader, writer);
+        #[expect(clippy::disallowed_methods, reason = "awaited below")]
+        let served = tokio::spawn(served.run());
+
+        let methods = ["hang", "1", "49999", "50000", "50000", "50001", "7"];
+        for (id, method) in methods.iter().enumerate() {
+            let line = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}"}}"#);
+            client
+                .write_all(format!("{line}\n").as_bytes())
+                .await
+                .unwrap();
+        }
+        let mut written = String::new();
+        client.read_to_string(&mut written).await.unwrap();
+        let lengths: Vec<_> = written.split_inclusive('\n').map(str::len).collect();
+        assert_eq!(lengths, [2, MOST, MOST + 1, MOST + 1]);
+        // The client has not closed its side, and the call that hangs holds nothing up.
+        let ended = served.await.unwrap().unwrap_err();
+        assert_eq!(ended.kind(), io::ErrorKind::InvalidData, "{ended}");
+    }
+
+    /// A blocked thread holds on to its context like this.
+    ///
+    /// Contract: case S01.
+    #[tokio::test(start_paused = true)]
+    async fn ends_although_a_context_outlives_its_call() {
+        let kept = Arc::new(Mutex::new(Vec::new()));
+        let keep = Arc::clone(&kept);
+        let stack = EraseLayer::new().layer(service_fn(move |inbound: Inbound| {
+            keep.lock().unwrap().push(inbound.link.outlet());
+            std::future::pending::<Result<Outbound, BoxError>>()
+        }));
+        let (mut client, server) = tokio::io::duplex(1024);
+        let (reader, writer) = tokio::io::split(server);
+        let served = Stdio::new(stack, Limits::default()).streams(reader, writer);
+
+        client.write_all(b"nonsense\n").await.unwrap();
+        let request = br#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
+        client.write_all(request).await.unwrap();
+        client.shutdown().await.unwrap();
+        let ended = timeout(Duration::from_secs(3600), served.run()).await;
+        assert!(ended.is_ok_and(|served| served.is_ok()));
+        assert_eq!(kept.lock().unwrap().len(), 1, "the call ran");
+        let mut written = String::new();
+        client.read_to_string(&mut written).await.unwrap();
+        assert!(written.contains("-32700"), "{written}");
+        assert_eq!(written.lines().count(), 1, "what was sent is written");
+    }
+}

@@ -1,5 +1,6 @@
 //! Something in a handler panics: its call fails, nobody hears why, and nothing else is touched.
 
+use portcullis::layers::Mode;
 use portcullis::{Operation, Registry, Stack};
 use tower::buffer::BufferLayer;
 
@@ -63,7 +64,7 @@ async fn handlers_of_resources_and_prompts_may_panic_too() {
 /// Contract: case T12.
 #[tokio::test]
 async fn layers_may_panic() {
-    let stack = || Stack::new(fixture().0).mode(portcullis::Mode::Plain);
+    let stack = || Stack::new(fixture().0).mode(Mode::Plain);
     each_transport(async |way| {
         let operations = stack().operation_layer(Fragile::layer());
         let messages = stack().layer(Fragile::layer()).layer(BufferLayer::new(4));
@@ -96,7 +97,7 @@ async fn work_on_a_thread_of_its_own_may_panic() {
     let registry = Registry::builder().operation(explode);
     let registry = registry.operation(Operation::new("echo").handler(|| async { "hi" }));
     let gate = Stack::new(registry.build().unwrap())
-        .mode(portcullis::Mode::Plain)
+        .mode(Mode::Plain)
         .build()
         .unwrap();
     each_transport(async |way| {

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use portcullis::Stack;
+use portcullis::layers::Mode;
 use portcullis::service::Limits;
 use tower::limit::ConcurrencyLimitLayer;
 
@@ -140,7 +141,7 @@ async fn one_connection_carries_many_requests() {
 async fn http_2_carries_many_calls_at_once_under_the_same_limits() {
     let (registry, probe) = fixture();
     let gate = Stack::new(registry)
-        .mode(portcullis::Mode::Plain)
+        .mode(Mode::Plain)
         .layer(ConcurrencyLimitLayer::new(3))
         .build()
         .unwrap();
@@ -216,7 +217,7 @@ async fn a_client_that_takes_nothing_of_one_stream_is_given_up() {
     let (registry, probe) = fixture();
     let limits = Limits::default().write_stall_ms(200);
     let gate = Stack::new(registry)
-        .mode(portcullis::Mode::Plain)
+        .mode(Mode::Plain)
         .limits(limits)
         .build()
         .unwrap();

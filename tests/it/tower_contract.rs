@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http_body_util::Full;
+use portcullis::layers::Mode;
 use portcullis::service::{Inbound, Refused};
 use portcullis::wire::{Frame, Refusal};
 use portcullis::{Gate, Stack};
@@ -22,9 +23,7 @@ use crate::support::{
 fn stack() -> (Stack, Probe) {
     let (registry, probe) = fixture();
     (
-        Stack::new(registry)
-            .mode(portcullis::Mode::Plain)
-            .identity("it", "0"),
+        Stack::new(registry).mode(Mode::Plain).identity("it", "0"),
         probe,
     )
 }
@@ -287,7 +286,7 @@ async fn no_service_is_called_that_was_not_ready() {
         let insist = Insist::default();
         let (registry, _probe) = fixture();
         let gate = Stack::new(registry)
-            .mode(portcullis::Mode::Plain)
+            .mode(Mode::Plain)
             .layer_http(insist.clone())
             .layer_frame(insist.clone())
             .layer(insist.clone())

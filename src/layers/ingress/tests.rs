@@ -210,6 +210,41 @@ async fn other_methods_pass_without_a_body() {
     assert_eq!(send(&limits(), request).await, (StatusCode::OK, 1));
 }
 
+/// A layer that waits for a body is ready before it has one, and asks what is inside only then, on
+/// account of that request alone.
+#[tokio::test]
+async fn readiness_is_asked_for_when_the_body_is_there() {
+    let (inner, mut handle) = tower_test::mock::pair::<Request<Posted>, Response<Body>>();
+    handle.allow(0);
+    let mut service = tower_test::mock::Spawn::new(IngressLayer::new(&limits()).layer(inner));
+    assert!(Service::<Request<Full<Bytes>>>::poll_ready(service.get_mut(), &mut noop()).is_ready());
+    let mut clone = service.clone();
+    assert!(Service::<Request<Full<Bytes>>>::poll_ready(clone.get_mut(), &mut noop()).is_ready());
+    let (mut first, mut second) = (pin!(service.call(post("{}"))), pin!(clone.call(post("{}"))));
+    assert!(first.as_mut().poll(&mut noop()).is_pending());
+    assert!(handle.poll_request().is_pending(), "it is not ready");
+
+    handle.allow(1);
+    assert!(first.as_mut().poll(&mut noop()).is_pending());
+    assert!(second.as_mut().poll(&mut noop()).is_pending());
+    let (request, respond) = handle.next_request().await.unwrap();
+    assert!(matches!(request.body(), Posted::Frame(_)));
+    assert!(handle.poll_request().is_pending(), "there was one place");
+    respond.send_response(Response::new(Body::empty()));
+    assert_eq!(first.await.unwrap().status(), StatusCode::OK);
+
+    // A request that is refused asks for nothing.
+    let refused = service.call(with("content-type", "text/plain"));
+    assert_eq!(
+        refused.await.unwrap().status(),
+        StatusCode::UNSUPPORTED_MEDIA_TYPE
+    );
+}
+
+fn noop() -> Context<'static> {
+    Context::from_waker(std::task::Waker::noop())
+}
+
 type Chunk = Result<http_body::Frame<Bytes>, tower::BoxError>;
 
 fn tokio_stream(frames: Vec<Chunk>) -> impl futures_core::Stream<Item = Chunk> + Unpin {

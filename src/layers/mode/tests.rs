@@ -1,6 +1,9 @@
+use std::borrow::Cow;
+
 use tower::ServiceExt as _;
 
 use super::*;
+use crate::layers::contract;
 use crate::service::handler::{Json, RawArgs, Text};
 use crate::service::{Failure, McpService, Operation, Registry};
 use crate::wire::ProtocolVersion;
@@ -302,5 +305,62 @@ async fn that_there_are_no_tools_comes_before_what_is_wrong_with_a_call() {
             send(&stack(mode), nameless.clone()).await,
             Err(Error::INVALID_PARAMS)
         );
+    }
+}
+
+/// What the layer answers by itself reaches nothing, and whatever is about no tool reaches the inner
+/// service as it is.
+#[tokio::test]
+async fn around_a_mock_service_the_layer_turns_calls_and_nothing_else() {
+    for mode in [Mode::default(), Mode::Direct, Mode::Plain] {
+        let (inner, mut handle) = tower_test::mock::pair::<Envelope, Reply>();
+        let service = ModeLayer::new(mode.clone()).layer(inner);
+        let mut send = async |envelope| {
+            let answer = async {
+                let (seen, respond) = handle.next_request().await?;
+                respond.send_response(Reply::result("\"inner\":1"));
+                Some((seen.method().clone(), seen.operation().map(Cow::into_owned)))
+            };
+            tokio::select! {
+                biased;
+                reply = service.clone().oneshot(envelope) => (None, reply.unwrap()),
+                Some(seen) = answer => (Some(seen), Reply::accepted()),
+            }
+        };
+        for method in [Method::PING, Method::PROMPTS_LIST, Method::RESOURCES_READ] {
+            let (seen, _) = send(call(method.clone(), r#"{"name":"x"}"#)).await;
+            assert_eq!(seen, Some((method, None)), "{mode:?}");
+        }
+        // A notification of that name is nothing to answer.
+        let silent = Envelope::new(Method::TOOLS_CALL, ProtocolVersion::July2026);
+        assert_eq!(send(silent).await.0, Some((Method::TOOLS_CALL, None)));
+
+        let compact = matches!(mode, Mode::Compact(_));
+        let (seen, listed) = send(call(Method::TOOLS_LIST, "{}")).await;
+        assert_eq!(seen.is_none(), compact, "{mode:?}");
+        assert_eq!(listed.members().is_some(), compact);
+        let params = if compact {
+            r#"{"name":"call_tool","arguments":{"name":"x"}}"#
+        } else {
+            r#"{"name":"x"}"#
+        };
+        let (seen, _) = send(call(Method::TOOLS_CALL, params)).await;
+        assert_eq!(
+            seen,
+            Some((Method::INVOKE, Some("x".to_owned()))),
+            "{mode:?}"
+        );
+        if compact {
+            let (seen, reply) = send(call(Method::TOOLS_CALL, r#"{"name":"x"}"#)).await;
+            assert_eq!(seen, None);
+            assert_eq!(reply.error().unwrap().code(), Error::INVALID_PARAMS);
+        }
+    }
+}
+
+#[test]
+fn readiness_is_that_of_the_inner_service() {
+    for mode in [Mode::default(), Mode::Direct, Mode::Plain] {
+        contract::holds::<_, _, Reply>(&ModeLayer::new(mode), || call(Method::PING, "{}"));
     }
 }

@@ -35,6 +35,7 @@ use tower::Service;
 
 use crate::wire::Implementation;
 
+use super::apps::Apps;
 use super::config::ConfigError;
 use super::context::{Envelope, Invoked, Outcome, Reply};
 use super::handler::BoxFuture;
@@ -119,8 +120,14 @@ impl McpServiceBuilder {
         self
     }
 
+    /// Says that a layer above mounts the Apps shell: there are resources, and the extension is
+    /// announced. [`AppsLayer`](crate::layers::AppsLayer) is that layer.
+    pub fn shell(self) -> Self {
+        self.always_resources().extension(Apps::EXTENSION, "{}")
+    }
+
     /// Says that a layer above speaks an extension, with these settings: a JSON object.
-    pub(crate) fn extension(mut self, id: &str, settings: &str) -> Self {
+    fn extension(mut self, id: &str, settings: &str) -> Self {
         self.extensions.push((id.to_owned(), settings.to_owned()));
         self
     }

@@ -1,6 +1,7 @@
 //! How much a request may be, on both sides of each edge, and that others are served meanwhile.
 
 use portcullis::Stack;
+use portcullis::layers::Mode;
 use portcullis::service::Limits;
 
 use crate::support::http1::{Connection, Request};
@@ -122,7 +123,7 @@ async fn a_body_that_would_be_refused_is_not_asked_for() {
 async fn a_body_that_does_not_come_is_given_up_and_keeps_no_place() {
     let (registry, probe) = fixture();
     let gate = Stack::new(registry)
-        .mode(portcullis::Mode::Plain)
+        .mode(Mode::Plain)
         .limits(Limits::default().body_read_ms(100).calls(1))
         .layer(tower::limit::ConcurrencyLimitLayer::new(1))
         .build()

@@ -1,6 +1,7 @@
 //! Modern requests say everything twice, and both times the same; legacy ones say their version once.
 
 use portcullis::Stack;
+use portcullis::layers::Mode;
 use portcullis::service::Principal;
 
 use crate::support::http1::{Connection, Request, Response};
@@ -229,7 +230,7 @@ async fn what_a_client_can_do_is_what_it_says_in_this_request() {
 #[tokio::test]
 async fn what_is_not_offered_is_not_announced_and_not_served() {
     let gate = Stack::new(portcullis::Registry::builder().build().unwrap())
-        .mode(portcullis::Mode::Plain)
+        .mode(Mode::Plain)
         .build()
         .unwrap();
     let server = Server::start(gate.http()).await;
@@ -270,7 +271,7 @@ async fn who_calls_is_known_to_every_handler_and_for_that_request_only() {
             request
         });
     let gate = Stack::new(registry)
-        .mode(portcullis::Mode::Plain)
+        .mode(Mode::Plain)
         .layer_http(identify)
         .build()
         .unwrap();

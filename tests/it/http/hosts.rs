@@ -3,6 +3,7 @@
 use bytes::Bytes;
 use http_body_util::Full;
 use portcullis::Stack;
+use portcullis::layers::Mode;
 
 use crate::support::http1::{Connection, Request};
 use crate::support::message::{self, tool};
@@ -163,7 +164,7 @@ async fn over_http_2_the_authority_is_the_host() {
 async fn an_address_that_is_told_takes_the_place_of_the_loopback_names() {
     let (registry, probe) = fixture();
     let gate = Stack::new(registry)
-        .mode(portcullis::Mode::Plain)
+        .mode(Mode::Plain)
         .public_url("https://mcp.example")
         .build()
         .unwrap();

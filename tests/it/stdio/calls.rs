@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use portcullis::layers::Mode;
 use portcullis::service::Limits;
 use portcullis::{Operation, Registry, Stack};
 use tokio::io::AsyncWriteExt as _;
@@ -17,7 +18,7 @@ fn limited(limits: Limits) -> (portcullis::Gate, Probe) {
     let (registry, probe) = fixture();
     (
         Stack::new(registry)
-            .mode(portcullis::Mode::Plain)
+            .mode(Mode::Plain)
             .limits(limits)
             .build()
             .unwrap(),
@@ -282,10 +283,7 @@ async fn a_call_that_blocks_its_thread_harms_itself_alone() {
         .operation(echo)
         .build()
         .unwrap();
-    let gate = Stack::new(registry)
-        .mode(portcullis::Mode::Plain)
-        .build()
-        .unwrap();
+    let gate = Stack::new(registry).mode(Mode::Plain).build().unwrap();
     let mut pipe = Pipe::open(&gate);
     pipe.write(&call("1", "wedge", "{}")).await;
     for id in 2..5 {

@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
+use portcullis::layers::Mode;
 use portcullis::service::Limits;
 use portcullis::{Gate, Operation, Registry, Stack};
 
@@ -16,7 +17,7 @@ fn patient(milliseconds: u64) -> (Gate, Probe) {
     let limits = Limits::default().eof_drain_ms(milliseconds);
     (
         Stack::new(registry)
-            .mode(portcullis::Mode::Plain)
+            .mode(Mode::Plain)
             .limits(limits)
             .build()
             .unwrap(),
@@ -42,7 +43,7 @@ async fn those_that_are_parked_are_answered_too() {
     let (registry, _probe) = fixture();
     let limits = Limits::default().connection_calls(1);
     let gate = Stack::new(registry)
-        .mode(portcullis::Mode::Plain)
+        .mode(Mode::Plain)
         .limits(limits)
         .build()
         .unwrap();
@@ -145,7 +146,7 @@ fn wedged(blocks: Blocks, wait: std::sync::mpsc::Receiver<()>) -> (Gate, Probe) 
     let limits = Limits::default().eof_drain_ms(50);
     (
         Stack::new(registry)
-            .mode(portcullis::Mode::Plain)
+            .mode(Mode::Plain)
             .limits(limits)
             .build()
             .unwrap(),

@@ -1,5 +1,6 @@
 //! One message a line, whatever the lines look like.
 
+use portcullis::layers::Mode;
 use portcullis::wire::json::RawJson;
 use portcullis::{Operation, Registry, Stack};
 
@@ -95,7 +96,7 @@ async fn a_reply_is_one_line_whatever_is_in_it() {
         builder = builder.operation(Operation::new(name).handler(handler));
     }
     let gate = Stack::new(builder.build().unwrap())
-        .mode(portcullis::Mode::Plain)
+        .mode(Mode::Plain)
         .build()
         .unwrap();
     let mut pipe = Pipe::open(&gate);
