@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use portcullis::{Mode, Registry, Stack};
+
 use crate::support::example::Example;
 use crate::support::http1::{Connection, Request};
 use crate::support::message::{modern, request, tool};
@@ -117,6 +119,21 @@ async fn by_hand_has_a_layer_of_its_own_in_place_of_another() {
             outcome,
             "{body}"
         );
+    }
+}
+
+/// What is measured is what a user gets.
+#[tokio::test]
+async fn the_server_that_is_measured_is_the_default_stack_in_plain_mode() {
+    let stack = || Stack::new(Registry::builder().build().unwrap());
+    let plain = stack().mode(Mode::Plain).build().unwrap();
+    let default = stack().build().unwrap();
+    for options in [&["http", "0"][..], &["--schemas", "http", "0"]] {
+        let mut example = Example::start("bench_server", options);
+        let described = example.logged_up_to("limits:").await;
+        assert_eq!(described, plain.describe());
+        let default = default.describe();
+        assert_eq!(described, default.replace("mode(compact)", "mode(plain)"));
     }
 }
 

@@ -6,6 +6,7 @@ mod http;
 mod library;
 mod malformed;
 mod panics;
+mod planes;
 mod serve;
 mod stdio;
 mod support;

@@ -68,7 +68,7 @@ async fn the_end_does_not_wait_for_ever() {
 #[tokio::test]
 async fn a_head_that_does_not_come_ends_the_connection() {
     let (gate, _probe) = gate();
-    let limits = Limits::default().header_read_ms(100);
+    let limits = Limits::default().header_read_ms(300);
     let server = Server::start_with(gate.http(), limits).await;
     let whole = read().encode();
     for begun in [

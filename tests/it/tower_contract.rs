@@ -28,7 +28,6 @@ fn stack() -> (Stack, Probe) {
     )
 }
 
-/// Contract: P-3.
 #[tokio::test]
 async fn two_layers_both_see_every_call_the_first_added_outermost() {
     each_transport(async |way| {
@@ -202,7 +201,7 @@ async fn a_rate_behind_a_buffer_makes_calls_wait() {
     each_transport(async |way| {
         let (stack, probe) = stack();
         let gate = stack
-            .layer(TimeoutLayer::new(Duration::from_millis(100)))
+            .layer(TimeoutLayer::new(Duration::from_millis(300)))
             .layer(BufferLayer::new(8))
             .layer(RateLimitLayer::new(
                 // In the legacy era the handshake is a request as well.
