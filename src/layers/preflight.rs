@@ -105,7 +105,7 @@ impl<S: Service<Envelope, Response = Reply>> Service<Envelope> for Preflight<S> 
         let measure = Measure {
             room: self.room,
             tool: *envelope.method() == Method::TOOLS_CALL,
-            shape: envelope.shape,
+            shape: envelope.details.shape,
             features: envelope.features(),
         };
         ResponseFuture {
@@ -189,7 +189,7 @@ mod tests {
         });
         let limits = Limits::default().response_bytes(10_000 + RESERVE as u64);
         let mut envelope = Envelope::new(method, ProtocolVersion::July2026).id(1);
-        envelope.shape = shape;
+        envelope.details.shape = shape;
         PreflightLayer::new(&limits)
             .layer(inner)
             .oneshot(envelope)

@@ -211,7 +211,7 @@ impl Rescuable for Envelope {
     fn context(&self) -> Called {
         Called {
             features: self.features(),
-            shape: self.shape,
+            shape: self.details.shape,
             tool: matches!(*self.method(), Method::TOOLS_CALL | Method::INVOKE),
         }
     }

@@ -1,6 +1,6 @@
 //! What a message is: its era, its version, and whether it may pass.
 
-use crate::service::{Declared, Envelope, Inbound, Outbound, Shape};
+use crate::service::{Declared, Details, Envelope, Inbound, Outbound, Shape};
 use crate::wire::json::Node;
 use crate::wire::{
     Call, ClientCapabilities, Era, Error, Features, Message, Method, ProtocolVersion, RequestId,
@@ -51,7 +51,7 @@ pub(super) fn decode(inbound: Inbound, versions: Versions) -> Result<Envelope, R
         Message::Invalid { id, error } => return Err(refused(id, error)),
     };
     match speaker(&inbound, &call, versions) {
-        Ok(speaker) => Ok(Envelope {
+        Ok(speaker) => Ok(Envelope::from(Details {
             id: call.id,
             method: call.method,
             params: call.params,
@@ -64,7 +64,7 @@ pub(super) fn decode(inbound: Inbound, versions: Versions) -> Result<Envelope, R
             link: inbound.link,
             shape: Shape::Plain,
             target: None,
-        }),
+        })),
         Err(error) => Err(Refused {
             error,
             id: call.id,

@@ -138,7 +138,7 @@ impl<S: Service<Envelope, Response = Reply>> Service<Inbound> for Envelopes<S> {
                 outbound: Some(Outbound::accepted()),
             },
             Ok(mut envelope) => {
-                envelope.shape = self.layer.shape;
+                envelope.details.shape = self.layer.shape;
                 Kind::Called {
                     id: envelope.request_id().cloned(),
                     features: envelope.features(),

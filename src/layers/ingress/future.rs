@@ -7,8 +7,7 @@ use std::task::{Context, Poll, ready};
 use http::request::Parts;
 use http::{Request, Response};
 use pin_project_lite::pin_project;
-use tower::util::Oneshot;
-use tower::{Service, ServiceExt as _};
+use tower::Service;
 
 use crate::layers::body::Body;
 use crate::wire::Frame;
@@ -42,8 +41,9 @@ pin_project! {
             next: Option<(S, Parts)>,
             depth: u32,
         },
-        // Waiting for the inner service, its readiness included.
-        Calling { #[pin] call: Oneshot<S, Request<Posted>> },
+        // Waiting for the inner service to be ready.
+        Waiting { next: Option<(S, Request<Posted>)> },
+        Calling { #[pin] call: S::Future },
         Refused { response: Option<Response<Body>> },
     }
 }
@@ -56,8 +56,8 @@ impl<S: Service<Request<Posted>>, B> ResponseFuture<S, B> {
     }
 
     pub(super) fn forward(inner: S, request: Request<Posted>) -> Self {
-        let call = inner.oneshot(request);
-        let state = State::Calling { call };
+        let next = Some((inner, request));
+        let state = State::Waiting { next };
         Self { state }
     }
 
@@ -78,26 +78,39 @@ where
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let mut this = self.project();
         loop {
-            let next = match this.state.as_mut().project() {
+            let (mut inner, request) = match this.state.as_mut().project() {
                 StateProjected::Reading { read, next, depth } => {
                     let scanned = ready!(read.poll(cx))
                         .and_then(|bytes| Frame::parse(bytes, *depth).map_err(Rejection::Syntax));
                     match (scanned, next.take()) {
                         (Ok(frame), Some((inner, parts))) => {
-                            let request = Request::from_parts(parts, Posted::Frame(frame));
-                            let call = inner.oneshot(request);
-                            State::Calling { call }
+                            (inner, Request::from_parts(parts, Posted::Frame(frame)))
                         }
                         (Err(rejection), _) => return Poll::Ready(Ok(answer(&rejection))),
                         (Ok(_), None) => unreachable!("polled after it was done"),
                     }
                 }
+                StateProjected::Waiting { next } => match next.take() {
+                    Some(next) => next,
+                    None => unreachable!("polled after it was done"),
+                },
                 StateProjected::Calling { call } => return call.poll(cx),
                 StateProjected::Refused { response } => {
                     return Poll::Ready(Ok(response.take().unwrap_or_default()));
                 }
             };
-            this.state.set(next);
+            match inner.poll_ready(cx) {
+                Poll::Ready(Ok(())) => {
+                    let call = inner.call(request);
+                    this.state.set(State::Calling { call });
+                }
+                Poll::Ready(Err(error)) => return Poll::Ready(Err(error)),
+                Poll::Pending => {
+                    let next = Some((inner, request));
+                    this.state.set(State::Waiting { next });
+                    return Poll::Pending;
+                }
+            }
         }
     }
 }

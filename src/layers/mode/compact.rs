@@ -189,7 +189,7 @@ pub(super) fn show(reply: Reply, features: Features) -> Reply {
         headers,
     } = reply;
     let outcome = match outcome {
-        Outcome::Invoked(invoked) => return Reply::tool(invoked, Shape::Wrapped, features),
+        Outcome::Invoked(invoked) => return Reply::tool(*invoked, Shape::Wrapped, features),
         Outcome::Found(tools) => Ok(structured(|value| push_found(value, &tools))),
         Outcome::Inspected(tool) => Ok(structured(|value| tool.push_details(value))),
         // Absent and hidden operations look the same.

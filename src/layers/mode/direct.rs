@@ -37,7 +37,7 @@ impl DirectTools {
 /// Shows how an operation ended.
 pub(super) fn show_call(reply: Reply, features: Features) -> Reply {
     match reply.outcome {
-        Outcome::Invoked(invoked) => Reply::tool(invoked, Shape::Wrapped, features),
+        Outcome::Invoked(invoked) => Reply::tool(*invoked, Shape::Wrapped, features),
         Outcome::UnknownOperation => unknown_tool(),
         _ => reply,
     }

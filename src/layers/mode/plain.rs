@@ -31,7 +31,7 @@ pub(super) fn show_call(reply: Reply, features: Features) -> Reply {
     match reply.outcome {
         Outcome::Invoked(invoked) => match protocol_error(&invoked, features) {
             Some(error) => error.into(),
-            None => Reply::tool(invoked, Shape::Plain, features),
+            None => Reply::tool(*invoked, Shape::Plain, features),
         },
         Outcome::UnknownOperation => unknown_tool(),
         _ => reply,

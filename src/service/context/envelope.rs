@@ -27,6 +27,13 @@ use super::session::Session;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Envelope {
+    /// An envelope passes through many hands: a pointer is quicker to pass on than all this.
+    pub(crate) details: Box<Details>,
+}
+
+/// What stands in an envelope.
+#[derive(Clone, Debug)]
+pub(crate) struct Details {
     pub(crate) id: Option<RequestId>,
     pub(crate) method: Method,
     pub(crate) params: Option<RawJson>,
@@ -67,7 +74,7 @@ impl Envelope {
     /// A call that nothing is known about but its method and version: for tests and for layers
     /// that call on their own account.
     pub fn new(method: Method, version: ProtocolVersion) -> Self {
-        Self {
+        Self::from(Details {
             id: None,
             method,
             params: None,
@@ -80,88 +87,88 @@ impl Envelope {
             link: CallLink::detached(),
             shape: Shape::Plain,
             target: None,
-        }
+        })
     }
 
     /// Sets the id, which makes it a request.
     #[must_use]
     pub fn id(mut self, id: impl Into<RequestId>) -> Self {
-        self.id = Some(id.into());
+        self.details.id = Some(id.into());
         self
     }
 
     /// Sets the parameters: an object.
     #[must_use]
     pub fn params(mut self, params: RawJson) -> Self {
-        self.params = Some(params);
+        self.details.params = Some(params);
         self
     }
 
     /// Sets who is calling.
     #[must_use]
     pub fn principal(mut self, principal: Principal) -> Self {
-        self.principal = Some(principal);
+        self.details.principal = Some(principal);
         self
     }
 
     /// The id; none for a notification.
     pub fn request_id(&self) -> Option<&RequestId> {
-        self.id.as_ref()
+        self.details.id.as_ref()
     }
 
     /// The method.
     pub fn method(&self) -> &Method {
-        &self.method
+        &self.details.method
     }
 
     /// The parameters: an object.
     pub fn raw_params(&self) -> Option<&RawJson> {
-        self.params.as_ref()
+        self.details.params.as_ref()
     }
 
     /// What the caller's version permits.
     pub fn features(&self) -> Features {
-        self.features
+        self.details.features
     }
 
     /// What the client can do.
     pub fn capabilities(&self) -> &ClientCapabilities {
-        &self.capabilities
+        &self.details.capabilities
     }
 
     /// Who is calling, if anything in front found out.
     pub fn caller(&self) -> Option<&Principal> {
-        self.principal.as_ref()
+        self.details.principal.as_ref()
     }
 
     /// The conversation this belongs to; none for callers without one.
     pub fn session(&self) -> Option<&Session> {
-        self.session.as_ref()
+        self.details.session.as_ref()
     }
 
     /// What layers above found out. Over HTTP the request's `http::request::Parts` are here.
     pub fn extensions(&self) -> &Extensions {
-        &self.extensions
+        &self.details.extensions
     }
 
     /// What layers above found out, to add to it.
     pub fn extensions_mut(&mut self) -> &mut Extensions {
-        &mut self.extensions
+        &mut self.details.extensions
     }
 
     /// The caller, reachable while the call runs.
     pub fn peer(&self) -> Peer {
-        Peer::new(self.link.outlet())
+        Peer::new(self.details.link.outlet())
     }
 
     /// Whether the caller has given up.
     pub fn cancellation(&self) -> Cancellation {
-        self.link.cancellation()
+        self.details.link.cancellation()
     }
 
     /// The operation this invokes: known below the mode layer, in every mode.
     pub fn operation(&self) -> Option<Cow<'_, str>> {
-        match &self.target {
+        match &self.details.target {
             Some(Target::Operation { name, .. }) => name.node().as_str(),
             _ => None,
         }
@@ -169,7 +176,7 @@ impl Envelope {
 
     /// The arguments of the operation this invokes.
     pub fn arguments(&self) -> Option<&RawJson> {
-        match &self.target {
+        match &self.details.target {
             Some(Target::Operation { arguments, .. }) => arguments.as_ref(),
             _ => None,
         }
@@ -177,13 +184,13 @@ impl Envelope {
 
     /// The member `name` of the parameters.
     pub(crate) fn param(&self, name: &str) -> Option<RawJson> {
-        self.params.as_ref()?.get(name)
+        self.details.params.as_ref()?.get(name)
     }
 
     /// The caller's progress token, if it gave a valid one: a string or an integer of at most 256
     /// bytes, as it was written.
     pub(crate) fn progress_token(&self) -> Option<RawJson> {
-        let params = self.params.as_ref()?;
+        let params = self.details.params.as_ref()?;
         let token = params.node().get("_meta")?.get("progressToken")?;
         let valid = token.kind() == Kind::String || token.kind() == Kind::Number;
         (valid && token.text().len() <= LONGEST_TOKEN).then(|| params.part(token))
@@ -191,9 +198,16 @@ impl Envelope {
 
     /// The same call, turned into an internal one.
     pub(crate) fn retarget(mut self, method: Method, target: Target) -> Self {
-        self.method = method;
-        self.target = Some(target);
+        self.details.method = method;
+        self.details.target = Some(target);
         self
+    }
+}
+
+impl From<Details> for Envelope {
+    fn from(details: Details) -> Self {
+        let details = Box::new(details);
+        Self { details }
     }
 }
 

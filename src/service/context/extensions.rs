@@ -21,11 +21,22 @@ pub struct Extensions {
     rest: Option<Arc<Vec<Entry>>>,
 }
 
-#[derive(Clone)]
-struct Entry {
-    id: TypeId,
-    name: &'static str,
-    value: Arc<dyn Any + Send + Sync>,
+type Entry = Arc<dyn Value>;
+
+/// A value that can be found by its type, and named.
+trait Value: Any + Send + Sync {
+    fn type_name(&self) -> &'static str;
+}
+
+impl<T: Any + Send + Sync> Value for T {
+    fn type_name(&self) -> &'static str {
+        type_name::<T>()
+    }
+}
+
+fn id(entry: &Entry) -> TypeId {
+    let value: &dyn Any = &**entry;
+    value.type_id()
 }
 
 impl Extensions {
@@ -36,11 +47,7 @@ impl Extensions {
 
     /// Adds a value that others share.
     pub fn insert_shared<T: Any + Send + Sync>(&mut self, value: Arc<T>) {
-        self.put(Entry {
-            id: TypeId::of::<T>(),
-            name: type_name::<T>(),
-            value,
-        });
+        self.put(value);
     }
 
     /// Adds all values of another set; those of the same types are replaced.
@@ -49,11 +56,10 @@ impl Extensions {
     }
 
     fn put(&mut self, value: Entry) {
-        let id = value.id;
         match &mut self.first {
-            Some(first) if first.id != id => {
+            Some(first) if id(first) != id(&value) => {
                 let rest = Arc::make_mut(self.rest.get_or_insert_default());
-                rest.retain(|other| other.id != id);
+                rest.retain(|other| id(other) != id(&value));
                 rest.push(value);
             }
             first => *first = Some(value),
@@ -62,9 +68,10 @@ impl Extensions {
 
     /// The value of type `T`.
     pub fn get<T: Any + Send + Sync>(&self) -> Option<&T> {
-        let id = TypeId::of::<T>();
-        let found = self.values().find(|value| value.id == id)?;
-        found.value.downcast_ref()
+        self.values().find_map(|entry| {
+            let value: &dyn Any = &**entry;
+            value.downcast_ref()
+        })
     }
 
     fn values(&self) -> impl Iterator<Item = &Entry> {
@@ -76,7 +83,7 @@ impl Extensions {
 impl fmt::Debug for Extensions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_set()
-            .entries(self.values().map(|value| value.name))
+            .entries(self.values().map(|value| (**value).type_name()))
             .finish()
     }
 }

@@ -19,7 +19,7 @@ mod reply;
 mod session;
 
 pub use self::envelope::Envelope;
-pub(crate) use self::envelope::Target;
+pub(crate) use self::envelope::{Details, Target};
 pub use self::extensions::Extensions;
 pub use self::failure::Failure;
 pub use self::inbound::{Declared, Field, Hints, Inbound, Outbound};

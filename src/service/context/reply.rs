@@ -30,7 +30,7 @@ pub(crate) enum Outcome {
     /// An error.
     Error(Error),
     /// An operation ran; how that is shown is for the mode to say.
-    Invoked(Invoked),
+    Invoked(Box<Invoked>),
     /// There is no such operation for this caller: absent and hidden look the same.
     UnknownOperation,
     /// Operations that match a query, the best first.
@@ -173,10 +173,7 @@ impl Reply {
     /// The failure, where an operation failed. Above the mode layer it is encoded already.
     pub fn failure(&self) -> Option<&Failure> {
         match &self.outcome {
-            Outcome::Invoked(Invoked {
-                outcome: Err(failure),
-                ..
-            }) => Some(failure),
+            Outcome::Invoked(invoked) => invoked.outcome.as_ref().err(),
             _ => None,
         }
     }
@@ -187,6 +184,12 @@ impl Reply {
             Outcome::Result(body) => Some(body.members.as_slice()),
             _ => None,
         }
+    }
+}
+
+impl From<Invoked> for Reply {
+    fn from(invoked: Invoked) -> Self {
+        Self::new(Outcome::Invoked(Box::new(invoked)))
     }
 }
 

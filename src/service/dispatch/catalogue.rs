@@ -11,7 +11,7 @@ use super::lists::{scope, text_of};
 impl Core {
     /// A page of operations.
     pub(super) fn browse(&self, envelope: &Envelope) -> Reply {
-        let Some(Target::Page { cursor, most }) = &envelope.target else {
+        let Some(Target::Page { cursor, most }) = &envelope.details.target else {
             return Error::method_not_found().into();
         };
         let snapshot = self.registry.snapshot();
@@ -33,7 +33,7 @@ impl Core {
 
     /// The operations that match a query best.
     pub(super) fn search(&self, envelope: &Envelope) -> Reply {
-        let Some(Target::Search { query, limit }) = &envelope.target else {
+        let Some(Target::Search { query, limit }) = &envelope.details.target else {
             return Error::method_not_found().into();
         };
         let snapshot = self.registry.snapshot();
@@ -45,7 +45,7 @@ impl Core {
 
     /// One operation by its name.
     pub(super) fn inspect(&self, envelope: &Envelope) -> Reply {
-        let Some(Target::Name(name)) = &envelope.target else {
+        let Some(Target::Name(name)) = &envelope.details.target else {
             return Error::method_not_found().into();
         };
         let snapshot = self.registry.snapshot();

@@ -22,7 +22,7 @@ impl Core {
             name,
             arguments,
             native,
-        }) = envelope.target.take()
+        }) = envelope.details.target.take()
         else {
             return Answer::now(Error::method_not_found());
         };
@@ -41,9 +41,11 @@ impl Core {
             }
             _ => no_arguments(),
         };
-        if let (true, true, Some(declared)) =
-            (native, envelope.features().is_modern(), &envelope.declared)
-            && let Err(error) = operation.headers.verify(&**declared, arguments.node())
+        if let (true, true, Some(declared)) = (
+            native,
+            envelope.features().is_modern(),
+            &envelope.details.declared,
+        ) && let Err(error) = operation.headers.verify(&**declared, arguments.node())
         {
             return Answer::now(error);
         }
@@ -71,10 +73,11 @@ impl Core {
 impl Registered {
     /// The reply for a failure before the handler ran.
     fn failed(&self, failure: Failure) -> Reply {
-        Reply::new(Outcome::Invoked(Invoked {
+        Invoked {
             outcome: Err(failure),
             declares_output: self.output.is_some(),
-        }))
+        }
+        .into()
     }
 
     /// The reply to a client that cannot do what is needed. Older versions have no error for it.

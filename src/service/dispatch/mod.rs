@@ -37,7 +37,7 @@ use crate::wire::{Implementation, Versions};
 
 use super::apps::Apps;
 use super::config::ConfigError;
-use super::context::{Envelope, Invoked, Outcome, Reply};
+use super::context::{Envelope, Invoked, Reply};
 use super::handler::BoxFuture;
 use super::pager::Pager;
 use super::registry::Registry;
@@ -207,9 +207,7 @@ impl Future for ResponseFuture {
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         match &mut self.0 {
             Answer::Now(reply) => Poll::Ready(Ok(reply.take().unwrap_or_else(Reply::accepted))),
-            Answer::Running(running) => running
-                .poll(cx)
-                .map(|invoked: Invoked| Ok(Reply::new(Outcome::Invoked(invoked)))),
+            Answer::Running(running) => running.poll(cx).map(|invoked: Invoked| Ok(invoked.into())),
             Answer::Later(later) => later.as_mut().poll(cx).map(Ok),
         }
     }

@@ -97,7 +97,7 @@ impl CallContext {
     /// or is longer than 8 KiB encoded. Waits while the caller is slow to read.
     pub async fn progress(&self, progress: Progress) {
         if let Some(token) = self.envelope.progress_token() {
-            report(&self.envelope.link, &token, progress).await;
+            report(&self.envelope.details.link, &token, progress).await;
         }
     }
 
