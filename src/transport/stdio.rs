@@ -113,9 +113,10 @@ where
         let mut lines = Lines::new(self.reader, self.limits.message());
         let served = connection.serve(&mut lines).await;
         // Where nothing can be written any more, nobody waits for an answer either.
-        let patience = match connection.queue.is_closed() {
-            true => Duration::ZERO,
-            false => millis(self.limits.eof_drain_ms),
+        let patience = if connection.queue.is_closed() {
+            Duration::ZERO
+        } else {
+            millis(self.limits.eof_drain_ms)
         };
         let end = Instant::now() + patience;
         connection.drain(end).await;
@@ -487,6 +488,7 @@ mod tests {
         let (reader, writer) = tokio::io::split(server);
         let limits = Limits::default().response_bytes(MOST as u64);
         let served = Stdio::new(stack, limits).streams(reader, writer);
+        #[expect(clippy::disallowed_methods, reason = "awaited below")]
         let served = tokio::spawn(served.run());
 
         let methods = ["hang", "1", "49999", "50000", "50000", "50001", "7"];

@@ -3,6 +3,7 @@
 
 mod http;
 mod malformed;
+mod output;
 mod panics;
 mod serve;
 mod six_layers;

@@ -342,9 +342,10 @@ async fn around_a_mock_service_the_layer_turns_calls_and_nothing_else() {
         let (seen, listed) = send(call(Method::TOOLS_LIST, "{}")).await;
         assert_eq!(seen.is_none(), compact, "{mode:?}");
         assert_eq!(listed.members().is_some(), compact);
-        let params = match compact {
-            true => r#"{"name":"call_tool","arguments":{"name":"x"}}"#,
-            false => r#"{"name":"x"}"#,
+        let params = if compact {
+            r#"{"name":"call_tool","arguments":{"name":"x"}}"#
+        } else {
+            r#"{"name":"x"}"#
         };
         let (seen, _) = send(call(Method::TOOLS_CALL, params)).await;
         assert_eq!(

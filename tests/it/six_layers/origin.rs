@@ -42,7 +42,7 @@ async fn without_them_every_page_and_every_name_reaches_the_server() {
 #[tokio::test]
 async fn another_can_stand_in_its_place() {
     let (parts, probe) = standard();
-    let one_page = layer_fn(|inner| one_page_only(inner));
+    let one_page = layer_fn(one_page_only);
     let mut wire = Wire::open(parts.origin(one_page).http()).await;
     let open = http1::Request::derived(&call("open_gate", "{}")).with("Host", "any.example");
     for (origin, status) in [

@@ -206,8 +206,8 @@ impl<O, I, D, P, A, M> Parts<O, I, D, P, A, M> {
 }
 
 impl<O, I, D, P, A, M> Parts<O, I, D, P, A, M> {
-    /// Everything below the HTTP plane.
-    fn frames(self) -> (Erased, O, I, Limits)
+    /// Everything below the HTTP plane, and what is needed for that.
+    pub(super) fn frames(self) -> (Erased, O, I, Limits)
     where
         M: Layer<OperationCore, Service: MessageService>,
         A: Layer<M::Service, Service: MessageService>,

@@ -2,9 +2,14 @@
 
 use portcullis::layers::{Next, from_fn};
 use portcullis::service::{Envelope, Limits, Reply};
+use portcullis::transport::Stdio;
 use portcullis::wire::Refusal;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tower::BoxError;
 use tower::layer::util::Identity;
+
+use crate::support::message::{modern, tool};
+use crate::support::soon;
 
 use super::{Parts, Probe, Wire, call, registry};
 
@@ -41,6 +46,33 @@ async fn without_it_a_result_of_any_length_is_sent() {
         whole.body.len() > 10 * MOST,
         "ten times what a response may be"
     );
+}
+
+/// There the line itself is bounded: it is not written, and the connection ends.
+///
+/// Contract: S-101, S-102, S-159.
+#[tokio::test]
+async fn without_it_the_transport_fails_over_stdio() {
+    let (stack, _, _, limits) = parts().preflight(Identity::new()).frames();
+    let (mut client, server) = tokio::io::duplex(64 * 1024);
+    let (reader, writer) = tokio::io::split(server);
+    let running = tokio::spawn(Stdio::new(stack, limits).streams(reader, writer).run());
+    for (id, length) in [("1", 900), ("2", 1_000_000)] {
+        let letter = tool("write", &format!(r#"{{"length":{length}}}"#));
+        let line = modern(id, "tools/call", &tool("call_tool", &letter)) + "\n";
+        client.write_all(line.as_bytes()).await.unwrap();
+    }
+    let mut written = String::new();
+    soon("the end", client.read_to_string(&mut written))
+        .await
+        .unwrap();
+    assert!(
+        written.len() < 2000 && written.ends_with("}\n"),
+        "{written}"
+    );
+    assert_eq!(written.lines().count(), 1);
+    let ended = soon("the end", running).await.unwrap();
+    assert_eq!(ended.unwrap_err().kind(), std::io::ErrorKind::InvalidData);
 }
 
 /// A function is enough to have another ceiling with another answer.

@@ -4,13 +4,12 @@ use std::time::Duration;
 
 use portcullis::service::Refused;
 use portcullis::wire::Refusal;
-use tower::BoxError;
 use tower::buffer::BufferLayer;
 use tower::limit::{ConcurrencyLimitLayer, RateLimitLayer};
 use tower::load_shed::LoadShedLayer;
 use tower::timeout::TimeoutLayer;
 
-use super::{Fail, HOUR, Note, Steps, announcing, assert_retry, begin, stack};
+use super::{Fail, HOUR, Note, Raised, Steps, announcing, assert_retry, begin, stack};
 use crate::support::{Answer, Way, each_transport, message, over, stdio};
 
 /// Contract: M-048.
@@ -173,7 +172,7 @@ async fn a_rate_behind_a_buffer_makes_messages_wait() {
 
 #[tokio::test]
 async fn errors_of_other_layers_are_classified_and_never_told() {
-    let cases: [(fn() -> BoxError, u16, &str); 4] = [
+    let cases: [(Raised, u16, &str); 4] = [
         (|| Refused(Refusal::RateLimited).into(), 429, "rate_limited"),
         (|| Refused(Refusal::Unavailable).into(), 503, "unavailable"),
         (

@@ -6,13 +6,12 @@ use http::Request;
 use hyper::body::Incoming;
 use portcullis::service::Refused;
 use portcullis::wire::Refusal;
-use tower::BoxError;
 use tower::buffer::BufferLayer;
 use tower::limit::{ConcurrencyLimitLayer, RateLimitLayer};
 use tower::load_shed::LoadShedLayer;
 use tower::timeout::TimeoutLayer;
 
-use super::{Fail, HOUR, Note, Steps, announcing, assert_retry, begin, stack};
+use super::{Fail, HOUR, Note, Raised, Steps, announcing, assert_retry, begin, stack};
 use crate::support::http1::{self, Connection};
 use crate::support::{Answer, Server, Way, message, over};
 
@@ -206,7 +205,7 @@ async fn a_rate_behind_a_buffer_makes_requests_wait() {
 
 #[tokio::test]
 async fn errors_of_other_layers_are_classified_and_never_told() {
-    let cases: [(fn() -> BoxError, u16, &str); 4] = [
+    let cases: [(Raised, u16, &str); 4] = [
         (|| Refused(Refusal::RateLimited).into(), 429, "rate_limited"),
         (|| Refused(Refusal::Unavailable).into(), 503, "unavailable"),
         (

@@ -53,9 +53,10 @@ fn announcing() -> (Stack, Probe) {
 /// Sends a call on a connection of its own and reads as far as the head of the response.
 async fn begin(client: &Client, name: &str) -> (http1::Connection, http1::Head) {
     let text = client.text("\"streamed\"", "tools/call", &tool(name, "{}"));
-    let request = match client.way.is_modern() {
-        true => http1::Request::derived(&text),
-        false => http1::Request::legacy(&text, LEGACY),
+    let request = if client.way.is_modern() {
+        http1::Request::derived(&text)
+    } else {
+        http1::Request::legacy(&text, LEGACY)
     };
     let mut connection = http1::Connection::open(client.address()).await;
     connection.write(&request.encode()).await;
@@ -131,11 +132,14 @@ where
     }
 }
 
+/// Makes an error.
+type Raised = fn() -> BoxError;
+
 /// Fails every request once it is told to.
 #[derive(Clone)]
 struct Fail<S = ()> {
     inner: S,
-    with: Arc<Mutex<Option<fn() -> BoxError>>>,
+    with: Arc<Mutex<Option<Raised>>>,
 }
 
 impl Fail {
@@ -146,7 +150,7 @@ impl Fail {
         }
     }
 
-    fn with(&self, error: fn() -> BoxError) {
+    fn with(&self, error: Raised) {
         *self.with.lock().unwrap() = Some(error);
     }
 }
