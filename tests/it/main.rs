@@ -3,6 +3,7 @@
 
 mod http;
 mod malformed;
+mod modes;
 mod output;
 mod panics;
 mod serve;
