@@ -81,7 +81,7 @@ impl Compiler {
             let library = message["filenames"].as_array().into_iter().flatten();
             let library = library
                 .filter_map(Value::as_str)
-                .find(|name| name.ends_with(".rlib"));
+                .find(|name| Path::new(name).extension().is_some_and(|it| it == "rlib"));
             if let (true, Some(library)) = (CRATES.contains(&&*name), library) {
                 crates.insert(name, PathBuf::from(library));
             }
