@@ -116,6 +116,14 @@
 //! # Tenets
 //!
 //! Correct, then small, then fast, then flexible; where two of them disagree, the earlier one wins.
+#![cfg_attr(
+    not(all(feature = "http", feature = "stdio")),
+    allow(
+        dead_code,
+        unused_imports,
+        reason = "each transport uses a part of what they share"
+    )
+)]
 #![warn(clippy::print_stdout, clippy::exit, clippy::unwrap_used)]
 
 pub mod guide;

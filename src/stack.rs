@@ -43,7 +43,7 @@ use crate::service::{
 use crate::transport::Stdio;
 #[cfg(feature = "http")]
 use crate::transport::{Http, HttpCore};
-use crate::wire::{Implementation, ProtocolVersion};
+use crate::wire::{Implementation, Versions};
 
 /// What layers that see operations stand on.
 pub type OperationCore = CatchPanic<McpService>;
@@ -73,6 +73,7 @@ struct Settings {
     registry: Registry,
     identity: Option<Implementation>,
     instructions: Option<String>,
+    versions: Option<Versions>,
     secret: Option<Secret>,
     mode: Option<Mode>,
     apps: Option<Apps>,
@@ -90,6 +91,7 @@ impl Stack {
                 registry,
                 identity: None,
                 instructions: None,
+                versions: None,
                 secret: None,
                 mode: None,
                 apps: None,
@@ -126,6 +128,26 @@ impl<M, O, F, H> Stack<M, O, F, H> {
             |it| &mut it.instructions,
             instructions.into(),
         );
+        self
+    }
+
+    /// Which versions of the protocol are spoken. All of them by default.
+    ///
+    /// ```
+    /// use portcullis::wire::{ProtocolVersion, Versions};
+    /// # use portcullis::{Registry, Stack};
+    ///
+    /// # let registry = Registry::builder().build()?;
+    /// // No handshake: clients that open with one are told which versions there are.
+    /// let gate = Stack::new(registry)
+    ///     .versions(Versions::new([ProtocolVersion::July2026]))
+    ///     .build()?;
+    /// assert!(!gate.describe().contains("2025-11-25"));
+    /// # Ok::<(), portcullis::ConfigError>(())
+    /// ```
+    pub fn versions(mut self, versions: Versions) -> Self {
+        self.settings
+            .once("versions", |it| &mut it.versions, versions);
         self
     }
 
@@ -215,7 +237,10 @@ impl<M, O, F, H> Stack<M, O, F, H> {
         F: Layer<FrameCore<M::Service>, Service: FrameService>,
     {
         let settings = self.settings.checked()?;
-        let mut core = McpService::builder(settings.registry).identity(settings.identity.clone());
+        let description = describe::<M, O, F, H>(&settings);
+        let mut core = McpService::builder(settings.registry)
+            .identity(settings.identity.clone())
+            .versions(settings.versions);
         if let Some(instructions) = settings.instructions {
             core = core.instructions(instructions);
         }
@@ -230,8 +255,6 @@ impl<M, O, F, H> Stack<M, O, F, H> {
                 shell = Some(AppsLayer::new(apps.clone(), &settings.limits)?);
             }
         }
-        let description =
-            describe::<M, O, F, H>(&settings.identity, &settings.mode, &settings.limits);
 
         // Below the mode: what sees operations.
         let operations = ServiceBuilder::new()
@@ -263,7 +286,11 @@ impl<M, O, F, H> Stack<M, O, F, H> {
             // Everything below may take names to be unique.
             .layer(DuplicateKeysLayer::new())
             // The bottom of the frame plane: decodes on the way in, encodes on the way out.
-            .layer(EnvelopeLayer::new(&settings.identity)?.shape(settings.mode.shape()))
+            .layer(
+                EnvelopeLayer::new(&settings.identity)?
+                    .shape(settings.mode.shape())
+                    .versions(settings.versions),
+            )
             .service(messages);
         Ok(Gate {
             // One stack for all transports, so that its limits hold across them.
@@ -322,6 +349,7 @@ struct Checked {
     registry: Registry,
     identity: Implementation,
     instructions: Option<String>,
+    versions: Versions,
     secret: Option<Secret>,
     mode: Mode,
     limits: Limits,
@@ -351,6 +379,10 @@ impl Settings {
         }
         let limits = self.limits.unwrap_or_default();
         limits.check()?;
+        let versions = self.versions.unwrap_or_default();
+        if versions.iter().next().is_none() {
+            return Err(ConfigError::new("versions", "there must be at least one"));
+        }
         let mode = match (self.mode.unwrap_or_default(), self.apps) {
             (mode, None) => mode,
             (Mode::Compact(compact), Some(apps)) => match compact.shell() {
@@ -371,6 +403,7 @@ impl Settings {
                 .identity
                 .unwrap_or_else(|| Implementation::new("mcp", "unreleased")),
             instructions: self.instructions,
+            versions,
             secret: self.secret,
             mode,
             limits,
@@ -434,7 +467,8 @@ impl<H> Gate<H> {
     }
 }
 
-fn describe<M, O, F, H>(identity: &Implementation, mode: &Mode, limits: &Limits) -> String {
+fn describe<M, O, F, H>(settings: &Checked) -> String {
+    let identity = &settings.identity;
     let mut out = format!("{} {}\n", identity.name(), identity.version());
     let own = |kind: &str, layers: &str| match layers {
         name if name == type_name::<Identity>() => String::new(),
@@ -453,17 +487,13 @@ fn describe<M, O, F, H>(identity: &Implementation, mode: &Mode, limits: &Limits)
     let _ = writeln!(
         out,
         "messages: rescue, catch_panic, trace, load_shed, concurrency_limit({}), wait{} preflight, mode({}){} catch_panic, core",
-        limits.calls,
+        settings.limits.calls,
         own("layer", type_name::<M>()),
-        mode.name(),
+        settings.mode.name(),
         own("operation_layer", type_name::<O>()),
     );
-    let versions: Vec<_> = ProtocolVersion::ALL
-        .iter()
-        .map(|version| version.as_str())
-        .collect();
-    let _ = writeln!(out, "versions: {}", versions.join(", "));
-    let _ = write!(out, "limits:   {limits:?}");
+    let _ = writeln!(out, "versions: {}", settings.versions);
+    let _ = write!(out, "limits:   {:?}", settings.limits);
     out
 }
 

@@ -3,7 +3,8 @@
 //! - `http PORT N` serves N tools over HTTP, on any path;
 //! - `stdio N` serves them over stdin and stdout;
 //! - `inproc DIR SCENARIO N` calls the HTTP service without a socket, with the body and headers of
-//!   `DIR/SCENARIO.body` and `.hdr`, and prints nanoseconds per call.
+//!   `DIR/SCENARIO.body` and `.hdr`, and prints nanoseconds per call; with a fourth argument it makes
+//!   that many calls and prints nothing, for tools that count instructions.
 //!
 //! The stack is the default one, with nothing switched off. `--schemas` gives every tool a schema of
 //! its own.
@@ -40,10 +41,12 @@ async fn run() -> Result<(), Box<dyn Error>> {
         ["stdio", rest @ ..] => gate(count(rest.first())?, distinct)?.stdio().run().await?,
         ["inproc", directory, scenario, rest @ ..] => {
             let gate = gate(count(rest.first())?, distinct)?;
-            inproc::measure(&gate, directory, scenario).await?;
+            let calls = rest.get(1).map(|calls| calls.parse()).transpose()?;
+            inproc::run(&gate, directory, scenario, calls).await?;
         }
         _ => {
-            return Err("usage: bench_server http PORT N | stdio N | inproc DIR SCENARIO N".into());
+            let usage = "http PORT N | stdio N | inproc DIR SCENARIO N [CALLS]";
+            return Err(format!("usage: bench_server {usage}").into());
         }
     }
     Ok(())

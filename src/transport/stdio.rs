@@ -122,15 +122,13 @@ where
         connection.drain(end).await;
         drop(connection);
         drop(finish);
-        let written = match timeout_at(end.max(Instant::now() + GRACE), &mut writing).await {
-            Ok(written) => written.unwrap_or_else(|panic| Err(io::Error::other(panic))),
-            Err(_) => {
-                tracing::debug!(target: "portcullis::stdio", "the client reads no more");
-                writing.abort();
-                Ok(())
-            }
+        let end = end.max(Instant::now() + GRACE);
+        let Ok(written) = timeout_at(end, &mut writing).await else {
+            tracing::debug!(target: "portcullis::stdio", "the client reads no more");
+            writing.abort();
+            return served;
         };
-        served.and(written)
+        served.and(written.unwrap_or_else(|panic| Err(io::Error::other(panic))))
     }
 }
 

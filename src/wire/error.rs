@@ -5,7 +5,7 @@ use std::fmt;
 
 use super::capability::Capability;
 use super::json::{ObjectWriter, RawJson, quote};
-use super::version::{Features, ProtocolVersion};
+use super::version::{Features, Versions};
 
 /// An error reply.
 ///
@@ -58,7 +58,7 @@ impl Error {
     pub const HEADER_MISMATCH: i32 = -32020;
     /// The request needs something the client did not declare.
     pub const MISSING_CAPABILITY: i32 = -32021;
-    /// The version is not spoken here.
+    /// The version is not spoken here; those that are stand in the data.
     pub const UNSUPPORTED_VERSION: i32 = -32022;
 
     /// An error with a code of the caller's.
@@ -122,11 +122,11 @@ impl Error {
         .data_object(|data| _ = data.raw("requiredCapabilities", required))
     }
 
-    /// The version is not spoken here.
-    pub fn unsupported_version(requested: &str) -> Self {
+    /// The version is not spoken here; those that are stand in the data.
+    pub fn unsupported_version(requested: &str, supported: Versions) -> Self {
         Self::new(Self::UNSUPPORTED_VERSION, "unsupported protocol version").data_object(|data| {
-            data.array("supported", supported_versions(), |out, version| {
-                out.extend_from_slice(quote(version).as_bytes());
+            data.array("supported", supported.iter(), |out, version| {
+                out.extend_from_slice(quote(version.as_str()).as_bytes());
             });
             if requested.len() <= 64 {
                 data.string("requested", requested);
@@ -135,19 +135,20 @@ impl Error {
     }
 
     /// There is no such resource for this caller: absent, hidden and invalid look the same.
+    ///
+    /// In the modern era the data is the URI alone, which is how clients recognise this error among
+    /// others with its code.
     pub fn resource_not_found(uri: &str, features: Features) -> Self {
-        let code = if features.is_modern() {
-            Self::INVALID_PARAMS
-        } else {
-            Self::RESOURCE_NOT_FOUND
-        };
-        Self::new(code, "resource not found").data_object(|data| {
+        let told = (uri.len() <= LONGEST_MESSAGE).then_some(uri);
+        if features.is_modern() {
+            return Self::new(Self::INVALID_PARAMS, NOT_FOUND)
+                .data_object(|data| _ = data.optional_string("uri", told));
+        }
+        Self::new(Self::RESOURCE_NOT_FOUND, NOT_FOUND).data_object(|data| {
             data.string("code", "unavailable");
-            data.string("message", "resource not found");
+            data.string("message", NOT_FOUND);
             data.boolean("retryable", false);
-            if uri.len() <= LONGEST_MESSAGE {
-                data.string("uri", uri);
-            }
+            data.optional_string("uri", told);
         })
     }
 
@@ -262,18 +263,13 @@ impl Refusal {
     }
 }
 
-/// Versions a client can ask for, newest first. Those with a handshake are negotiated there.
-pub(crate) fn supported_versions() -> impl Iterator<Item = &'static str> {
-    ProtocolVersion::ALL
-        .into_iter()
-        .map(ProtocolVersion::as_str)
-}
-
 const LONGEST_MESSAGE: usize = 2 * 1024;
+const NOT_FOUND: &str = "resource not found";
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::wire::ProtocolVersion;
 
     #[test]
     fn errors_are_bounded_whatever_they_repeat() {
@@ -282,7 +278,7 @@ mod tests {
         for error in [
             Error::parse(&long),
             Error::invalid_params(&long),
-            Error::unsupported_version(&long),
+            Error::unsupported_version(&long, Versions::default()),
             Error::resource_not_found(&long, features),
             Error::new(1, long.clone()),
         ] {
@@ -314,7 +310,7 @@ mod tests {
             Error::invalid_params(""),
             Error::header_mismatch(""),
             Error::missing_capability("{}"),
-            Error::unsupported_version(""),
+            Error::unsupported_version("", Versions::default()),
             Error::resource_not_found("", modern),
         ]);
         let defined = [

@@ -34,4 +34,4 @@ pub use self::icon::{Icon, Implementation, Theme};
 pub use self::id::{InvalidId, RequestId};
 pub use self::method::Method;
 pub use self::prompt::PromptMessage;
-pub use self::version::{Era, Features, ProtocolVersion, StructuredContent};
+pub use self::version::{Era, Features, ProtocolVersion, StructuredContent, Versions};

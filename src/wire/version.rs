@@ -17,6 +17,10 @@ pub enum ProtocolVersion {
     July2026,
 }
 
+/// The versions a server speaks: all of them by default.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Versions([bool; ProtocolVersion::ALL.len()]);
+
 /// How a caller speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Era {
@@ -112,6 +116,62 @@ impl ProtocolVersion {
 impl fmt::Display for ProtocolVersion {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
+    }
+}
+
+impl Versions {
+    /// These versions.
+    pub fn new(versions: impl IntoIterator<Item = ProtocolVersion>) -> Self {
+        let mut spoken = [false; ProtocolVersion::ALL.len()];
+        for version in versions {
+            spoken[version as usize] = true;
+        }
+        Self(spoken)
+    }
+
+    /// Whether this version is among them.
+    pub fn contains(self, version: ProtocolVersion) -> bool {
+        self.0[version as usize]
+    }
+
+    /// All of them, newest first.
+    pub fn iter(self) -> impl Iterator<Item = ProtocolVersion> {
+        ProtocolVersion::ALL
+            .into_iter()
+            .filter(move |version| self.contains(*version))
+    }
+
+    /// The newest of an era.
+    pub fn latest(self, era: Era) -> Option<ProtocolVersion> {
+        self.iter().find(|version| version.era() == era)
+    }
+
+    /// The version with this date, if it is among them.
+    pub fn parse(self, date: &str) -> Option<ProtocolVersion> {
+        ProtocolVersion::parse(date).filter(|version| self.contains(*version))
+    }
+}
+
+impl Default for Versions {
+    fn default() -> Self {
+        Self::new(ProtocolVersion::ALL)
+    }
+}
+
+/// Their dates, newest first, with commas between them.
+impl fmt::Display for Versions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (place, version) in self.iter().enumerate() {
+            let comma = if place == 0 { "" } else { ", " };
+            write!(f, "{comma}{version}")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Versions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Versions({self})")
     }
 }
 

@@ -1,7 +1,9 @@
 //! The integration tests: the standard stack behind every transport, driven from outside.
 #![expect(clippy::disallowed_methods, reason = "tests own what they spawn")]
 
+mod examples;
 mod http;
+mod library;
 mod malformed;
 mod modes;
 mod output;

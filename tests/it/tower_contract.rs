@@ -28,7 +28,6 @@ fn stack() -> (Stack, Probe) {
     )
 }
 
-/// Contract: P-3.
 #[tokio::test]
 async fn two_layers_both_see_every_call_the_first_added_outermost() {
     each_transport(async |way| {
@@ -130,6 +129,30 @@ async fn a_call_that_waits_for_its_turn_can_be_cancelled() {
 }
 
 #[tokio::test]
+async fn notifications_wait_for_no_limit() {
+    each_transport(async |way| {
+        let (stack, probe) = stack();
+        let gate = stack
+            .layer(ConcurrencyLimitLayer::new(1))
+            .operation_layer(ConcurrencyLimitLayer::new(1))
+            .build()
+            .unwrap();
+        let client = way.open(&gate).await;
+        let running = client.start("hang", "{}");
+        probe.begun.reach(1).await;
+        for (method, params) in [
+            ("notifications/initialized", ""),
+            ("notifications/cancelled", r#"{"requestId":404}"#),
+        ] {
+            client.notify(method, params).await.assert_status(202);
+        }
+        running.cancel().await;
+        probe.ended.reach(1).await;
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn load_that_is_shed_is_answered_as_overload() {
     each_transport(async |way| {
         let (stack, probe) = stack();
@@ -178,7 +201,7 @@ async fn a_rate_behind_a_buffer_makes_calls_wait() {
     each_transport(async |way| {
         let (stack, probe) = stack();
         let gate = stack
-            .layer(TimeoutLayer::new(Duration::from_millis(100)))
+            .layer(TimeoutLayer::new(Duration::from_millis(300)))
             .layer(BufferLayer::new(8))
             .layer(RateLimitLayer::new(
                 // In the legacy era the handshake is a request as well.
@@ -223,7 +246,8 @@ async fn a_buffer_survives_calls_that_panic_and_calls_that_are_given_up() {
 /// What an application's own layer raises becomes the documented reply as well.
 #[tokio::test]
 async fn errors_of_other_layers_are_classified_and_never_told() {
-    let cases: [(fn() -> BoxError, u16, &str); 4] = [
+    type Raised = fn() -> BoxError;
+    let cases: [(Raised, u16, &str); 4] = [
         (|| Refused(Refusal::RateLimited).into(), 429, "rate_limited"),
         (|| Refused(Refusal::Unavailable).into(), 503, "unavailable"),
         (

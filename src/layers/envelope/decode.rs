@@ -4,6 +4,7 @@ use crate::service::{Declared, Envelope, Inbound, Outbound, Shape};
 use crate::wire::json::{Node, RawJson};
 use crate::wire::{
     Call, ClientCapabilities, Era, Error, Features, Message, Method, ProtocolVersion, RequestId,
+    Versions,
 };
 
 use super::headers;
@@ -32,7 +33,7 @@ struct Speaker {
     capabilities: ClientCapabilities,
 }
 
-pub(super) fn decode(inbound: Inbound) -> Result<Envelope, Refused> {
+pub(super) fn decode(inbound: Inbound, versions: Versions) -> Result<Envelope, Refused> {
     let call = match inbound.frame.message() {
         Message::Request(call) | Message::Notification(call) => call,
         Message::Response(_) => {
@@ -49,7 +50,7 @@ pub(super) fn decode(inbound: Inbound) -> Result<Envelope, Refused> {
         }
         Message::Invalid { id, error } => return Err(refused(id, error)),
     };
-    match speaker(&inbound, &call) {
+    match speaker(&inbound, &call, versions) {
         Ok(speaker) => Ok(Envelope {
             id: call.id,
             method: call.method,
@@ -83,17 +84,17 @@ fn refused(id: Option<RequestId>, error: Error) -> Refused {
 /// The rules by which an era is recognised. A request that says who it is is modern, whatever was
 /// said before on the connection and whatever its method; the handshake is legacy; the rest goes by
 /// what was negotiated, or by what the transport declares.
-fn speaker(inbound: &Inbound, call: &Call) -> Result<Speaker, Error> {
+fn speaker(inbound: &Inbound, call: &Call, versions: Versions) -> Result<Speaker, Error> {
     let declared = inbound.declared.as_deref();
     let meta = call.params.as_ref().and_then(|params| params.get("_meta"));
     let version = meta
         .as_ref()
         .and_then(|meta| meta.node().get(PROTOCOL_VERSION));
     if version.is_some() {
-        return modern(declared, call, meta.as_ref());
+        return modern(declared, call, meta.as_ref(), versions);
     }
     if call.method == Method::INITIALIZE {
-        return Ok(handshake(call));
+        return handshake(call, versions);
     }
     if let Some(negotiated) = inbound
         .session
@@ -106,18 +107,18 @@ fn speaker(inbound: &Inbound, call: &Call) -> Result<Speaker, Error> {
         });
     }
     match declared {
-        Some(declared) => match declared_version(declared)? {
+        Some(declared) => match declared_version(declared, versions)? {
             // What is missing is for a request to say; a notification need not.
             version if version.era() == Era::Modern && call.id.is_some() => {
-                modern(Some(declared), call, meta.as_ref())
+                modern(Some(declared), call, meta.as_ref(), versions)
             }
             version => Ok(bare(version)),
         },
         // Without headers only what needs no version is served before the handshake.
-        None if call.method == Method::PING || call.id.is_none() => {
-            Ok(bare(ProtocolVersion::LATEST_LEGACY))
-        }
-        None => Err(missing_meta(PROTOCOL_VERSION)),
+        None => match versions.latest(Era::Legacy) {
+            Some(version) if call.method == Method::PING || call.id.is_none() => Ok(bare(version)),
+            _ => Err(missing_meta(PROTOCOL_VERSION)),
+        },
     }
 }
 
@@ -126,6 +127,7 @@ fn modern(
     declared: Option<&dyn Declared>,
     call: &Call,
     meta: Option<&RawJson>,
+    versions: Versions,
 ) -> Result<Speaker, Error> {
     let member = |name: &str| meta.and_then(|meta| meta.get(name));
     let is_request = call.id.is_some();
@@ -142,27 +144,30 @@ fn modern(
     if let (Some(declared), true) = (declared, is_request) {
         headers::verify(declared, call, &text)?;
     }
-    match ProtocolVersion::parse(&text) {
+    match versions.parse(&text) {
         Some(version) if version.era() == Era::Modern => Ok(Speaker {
             features: version.features(),
             capabilities: capabilities
                 .map(ClientCapabilities::new)
                 .unwrap_or_default(),
         }),
-        _ => Err(Error::unsupported_version(&text)),
+        _ => Err(Error::unsupported_version(&text, versions)),
     }
 }
 
 /// The handshake speaks the version it asks for if that is one with a handshake, else the newest
-/// such version.
-fn handshake(call: &Call) -> Speaker {
+/// such version. Where there is none, a client learns from the error which versions there are.
+fn handshake(call: &Call, versions: Versions) -> Result<Speaker, Error> {
     let params = call.params.as_ref();
     let asked = params.and_then(|params| params.node().get("protocolVersion"));
-    let asked = asked
-        .and_then(Node::as_str)
-        .and_then(|date| ProtocolVersion::parse(&date));
-    let version = asked.filter(|version| version.era() == Era::Legacy);
-    bare(version.unwrap_or(ProtocolVersion::LATEST_LEGACY))
+    let asked = asked.and_then(Node::as_str).unwrap_or_default();
+    let version = versions
+        .parse(&asked)
+        .filter(|version| version.era() == Era::Legacy);
+    match version.or_else(|| versions.latest(Era::Legacy)) {
+        Some(version) => Ok(bare(version)),
+        None => Err(Error::unsupported_version(&asked, versions)),
+    }
 }
 
 /// Somebody who speaks a version and has not said what else.
@@ -174,10 +179,12 @@ fn bare(version: ProtocolVersion) -> Speaker {
 }
 
 /// The version the header names, or the one to assume without.
-fn declared_version(declared: &dyn Declared) -> Result<ProtocolVersion, Error> {
+fn declared_version(declared: &dyn Declared, versions: Versions) -> Result<ProtocolVersion, Error> {
     match headers::VERSION.read(declared)? {
         None => Ok(ProtocolVersion::ASSUMED),
-        Some(date) => ProtocolVersion::parse(date).ok_or_else(|| Error::unsupported_version(date)),
+        Some(date) => versions
+            .parse(date)
+            .ok_or_else(|| Error::unsupported_version(date, versions)),
     }
 }
 

@@ -65,7 +65,7 @@ use tower::{Layer, Service};
 
 use crate::layers::macros::opaque_debug;
 use crate::service::{ConfigError, Envelope, Inbound, Outbound, Reply, Shape};
-use crate::wire::{Features, Implementation, Method, RequestId};
+use crate::wire::{Features, Implementation, Method, RequestId, Versions};
 
 use self::encode::Encoder;
 
@@ -75,6 +75,7 @@ use self::encode::Encoder;
 pub struct EnvelopeLayer {
     encoder: Arc<Encoder>,
     shape: Shape,
+    versions: Versions,
 }
 
 impl EnvelopeLayer {
@@ -87,7 +88,14 @@ impl EnvelopeLayer {
         Ok(Self {
             encoder: Arc::new(Encoder::new(identity)?),
             shape: Shape::Plain,
+            versions: Versions::default(),
         })
+    }
+
+    /// Which versions are spoken. All of them by default.
+    pub fn versions(mut self, versions: Versions) -> Self {
+        self.versions = versions;
+        self
     }
 
     /// How a failure is shown that happens before a mode layer could show it. Plain by default.
@@ -125,7 +133,7 @@ impl<S: Service<Envelope, Response = Reply>> Service<Inbound> for Envelopes<S> {
     }
 
     fn call(&mut self, inbound: Inbound) -> Self::Future {
-        let kind = match decode::decode(inbound) {
+        let kind = match decode::decode(inbound, self.layer.versions) {
             Ok(envelope) if waits_for_nothing(&envelope) => Kind::Answered {
                 outbound: Some(Outbound::accepted()),
             },

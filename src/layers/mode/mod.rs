@@ -64,8 +64,8 @@ use pin_project_lite::pin_project;
 use tower::{Layer, Service};
 
 use crate::layers::macros::opaque_debug;
-use crate::service::{ConfigError, Envelope, Outcome, Reply, Shape, Target};
-use crate::wire::json::{Kind as JsonKind, RawJson};
+use crate::service::{ConfigError, Envelope, Reply, Shape, Target};
+use crate::wire::json::RawJson;
 use crate::wire::{Error, Features, Method};
 
 pub use self::compact::Compact;
@@ -199,8 +199,6 @@ enum Asked {
     Page,
     /// For one operation, or for some that match.
     Operation,
-    /// For an operation without saying which.
-    Nameless,
 }
 
 impl Tools {
@@ -219,11 +217,6 @@ impl Tools {
         match (self, asked) {
             (Self::Direct(tools), Asked::Page) => tools.show_page(reply, features),
             (Self::Plain(tools), Asked::Page) => tools.show_page(reply, features),
-            (Self::Direct(_) | Self::Plain(_), Asked::Nameless)
-                if matches!(reply.outcome, Outcome::UnknownOperation) =>
-            {
-                Error::invalid_params("name must be a string").into()
-            }
             (Self::Direct(_), _) => direct::show_call(reply, features),
             (Self::Plain(_), _) => plain::show_call(reply, features),
             (Self::Compact(_), _) => compact::show(reply, features),
@@ -238,24 +231,15 @@ fn browse(envelope: Envelope, most: usize) -> Turned {
     Turned::Asked(envelope.retarget(Method::BROWSE, target), Asked::Page)
 }
 
-/// Asks for the operation a tool stands for. That a call names no tool is said after the core has
-/// found that there are tools.
+/// Asks for the operation a tool stands for. That a call names no tool is found by the core, after
+/// it has found that there are tools.
 fn invoke(envelope: Envelope) -> Turned {
-    let name = envelope.param("name");
-    let asked = match &name {
-        Some(name) if name.node().kind() == JsonKind::String => Asked::Operation,
-        _ => Asked::Nameless,
-    };
     let target = Target::Operation {
-        name: name.unwrap_or_else(no_name),
+        name: envelope.param("name").unwrap_or_else(RawJson::null),
         arguments: envelope.param("arguments"),
         native: true,
     };
-    Turned::Asked(envelope.retarget(Method::INVOKE, target), asked)
-}
-
-fn no_name() -> RawJson {
-    RawJson::parse("null").unwrap_or_else(|_| unreachable!("null is JSON"))
+    Turned::Asked(envelope.retarget(Method::INVOKE, target), Asked::Operation)
 }
 
 /// Absent and hidden tools look the same.

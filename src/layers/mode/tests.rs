@@ -5,7 +5,7 @@ use tower::ServiceExt as _;
 use super::*;
 use crate::layers::contract;
 use crate::service::handler::{Json, RawArgs, Text};
-use crate::service::{Failure, McpService, Operation, Registry, RegistryBuilder};
+use crate::service::{Failure, McpService, Operation, Registry};
 use crate::wire::ProtocolVersion;
 use crate::wire::json::RawJson;
 
@@ -290,24 +290,21 @@ async fn only_tools_are_touched() {
     }
 }
 
-async fn nameless_call(mode: Mode, registry: RegistryBuilder) -> i32 {
-    let core = McpService::builder(registry.build().unwrap()).build();
-    let stack = ModeLayer::new(mode).layer(core.unwrap());
-    let call = Envelope::new(Method::TOOLS_CALL, ProtocolVersion::July2026).id(1);
-    let reply = stack.oneshot(call).await.unwrap();
-    reply.error().unwrap().code()
-}
-
 /// Contract: P-16.
 #[tokio::test]
 async fn that_there_are_no_tools_comes_before_what_is_wrong_with_a_call() {
-    for mode in [Mode::Plain, Mode::Direct] {
+    let nameless = call(Method::TOOLS_CALL, "{}");
+    for mode in [Mode::Direct, Mode::Plain] {
+        let empty = McpService::builder(Registry::builder().build().unwrap());
+        let empty = ModeLayer::new(mode.clone()).layer(empty.build().unwrap());
         assert_eq!(
-            nameless_call(mode.clone(), Registry::builder()).await,
-            -32601
+            send(&empty, nameless.clone()).await,
+            Err(Error::METHOD_NOT_FOUND)
         );
-        let some = Registry::builder().operation(Operation::new("hi").handler(|| async {}));
-        assert_eq!(nameless_call(mode, some).await, -32602);
+        assert_eq!(
+            send(&stack(mode), nameless.clone()).await,
+            Err(Error::INVALID_PARAMS)
+        );
     }
 }
 

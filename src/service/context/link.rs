@@ -347,7 +347,7 @@ mod tests {
         let mut stream = link.take_stream().unwrap();
         let reading = async {
             for _ in 0..3 {
-                tokio::time::sleep(PATIENCE - Duration::from_secs(1)).await;
+                tokio::time::sleep(PATIENCE.mul_f32(0.9)).await;
                 stream.recv().await.unwrap();
             }
         };

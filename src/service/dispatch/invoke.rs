@@ -27,13 +27,13 @@ impl Core {
             return Answer::now(Error::method_not_found());
         };
         let snapshot = self.registry.snapshot();
-        let found = name
-            .node()
-            .as_str()
-            .and_then(|name| snapshot.operations.get(&name));
-        let Some(operation) = found.map(Arc::clone) else {
+        let Some(known_as) = name.node().as_str() else {
+            return Answer::now(Error::invalid_params("name must be a string"));
+        };
+        let Some(operation) = snapshot.operations.get(&known_as).cloned() else {
             return Answer::now(Reply::new(Outcome::UnknownOperation));
         };
+        drop(known_as);
         let arguments = match arguments {
             Some(arguments) if arguments.node().is_object() => arguments,
             Some(arguments) if !arguments.node().is_null() => {

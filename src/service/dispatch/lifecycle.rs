@@ -34,9 +34,7 @@ impl Core {
     pub(super) fn discover(&self, envelope: &Envelope) -> Reply {
         let mut out = Vec::new();
         let mut object = ObjectWriter::members(&mut out);
-        let versions = ProtocolVersion::ALL
-            .into_iter()
-            .map(ProtocolVersion::as_str);
+        let versions = self.versions.iter().map(ProtocolVersion::as_str);
         push_array(object.value("supportedVersions"), versions, push_str);
         self.push_capabilities(object.value("capabilities"), envelope.features());
         object.optional_string("instructions", self.instructions.as_deref());

@@ -33,7 +33,7 @@ use std::task::{Context, Poll};
 
 use tower::Service;
 
-use crate::wire::Implementation;
+use crate::wire::{Implementation, Versions};
 
 use super::apps::Apps;
 use super::config::ConfigError;
@@ -58,6 +58,7 @@ pub struct McpServiceBuilder {
     registry: Registry,
     identity: Implementation,
     instructions: Option<String>,
+    versions: Versions,
     secret: Option<Secret>,
     always_tools: bool,
     always_resources: bool,
@@ -68,6 +69,7 @@ struct Core {
     registry: Registry,
     identity: Implementation,
     instructions: Option<String>,
+    versions: Versions,
     pager: Pager,
     always_tools: bool,
     always_resources: bool,
@@ -81,6 +83,7 @@ impl McpService {
             registry,
             identity: Implementation::new("mcp", "unreleased"),
             instructions: None,
+            versions: Versions::default(),
             secret: None,
             always_tools: false,
             always_resources: false,
@@ -99,6 +102,13 @@ impl McpServiceBuilder {
     /// What a model should know about the server as a whole.
     pub fn instructions(mut self, instructions: impl Into<String>) -> Self {
         self.instructions = Some(instructions.into());
+        self
+    }
+
+    /// Which versions discovery names. The [`EnvelopeLayer`](crate::layers::EnvelopeLayer) above
+    /// decides which are spoken.
+    pub fn versions(mut self, versions: Versions) -> Self {
+        self.versions = versions;
         self
     }
 
@@ -147,6 +157,7 @@ impl McpServiceBuilder {
                 registry: self.registry,
                 identity: self.identity,
                 instructions: self.instructions,
+                versions: self.versions,
                 pager: Pager::new(&secret),
                 always_tools: self.always_tools,
                 always_resources: self.always_resources,

@@ -1,7 +1,7 @@
 //! Handles on JSON values that are handed on without being read.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use serde::ser::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
@@ -36,6 +36,14 @@ impl RawJson {
     /// As [`Document::parse`], at the default depth.
     pub fn parse(text: impl Into<String>) -> Result<Self, SyntaxError> {
         Document::parse(text.into().into_bytes(), MAX_DEPTH).map(Self::from)
+    }
+
+    /// The value `null`.
+    pub(crate) fn null() -> Self {
+        static NULL: LazyLock<RawJson> = LazyLock::new(|| {
+            RawJson::parse("null").unwrap_or_else(|_| unreachable!("null is JSON"))
+        });
+        NULL.clone()
     }
 
     /// Encodes a value.

@@ -91,6 +91,35 @@ async fn the_protocols_headers_share_a_budget_and_others_have_their_own() {
 }
 
 #[tokio::test]
+async fn a_body_that_would_be_refused_is_not_asked_for() {
+    let (gate, _probe) = gate();
+    let server = Server::start(gate.http()).await;
+    let text = request_of(100);
+    for (request, statuses) in [
+        (Request::post(&*text), &[100, 200][..]),
+        (
+            Request::post(&*text).with("Content-Length", "3000000"),
+            &[413],
+        ),
+        (
+            Request::post(&*text).with("Content-Type", "text/plain"),
+            &[415],
+        ),
+        (Request::post(&*text).with("Host", "evil.example"), &[403]),
+    ] {
+        let bytes = request.header("Expect", "100-continue").encode();
+        let mut connection = Connection::open(server.address).await;
+        connection.write(&bytes[..bytes.len() - text.len()]).await;
+        for status in statuses {
+            assert_eq!(connection.head().await.status, *status);
+            if *status == 100 {
+                connection.write(text.as_bytes()).await;
+            }
+        }
+    }
+}
+
+#[tokio::test]
 async fn a_body_that_does_not_come_is_given_up_and_keeps_no_place() {
     let (registry, probe) = fixture();
     let gate = Stack::new(registry)

@@ -3,9 +3,11 @@
 use portcullis::Stack;
 use portcullis::layers::Mode;
 use portcullis::service::Principal;
+use portcullis::wire::{ProtocolVersion, Versions};
 
 use crate::support::http1::{Connection, Request, Response};
-use crate::support::message::{self, META, modern, tool, with_meta};
+use crate::support::message::{self, LEGACY, META, derived_headers, modern, tool, with_meta};
+use crate::support::stdio::Pipe;
 use crate::support::{Server, fixture, gate};
 
 fn bump() -> String {
@@ -25,50 +27,35 @@ async fn headers_that_contradict_the_message_keep_it_from_running() {
     let server = Server::start(gate.http()).await;
     let mut connection = Connection::open(server.address).await;
     let good = || Request::derived(&bump());
-    let refused = [
-        ("another name", good().with("Mcp-Name", "mirror")),
+    for (header, values) in [
         (
-            "the name in other letters",
-            good().with("Mcp-Name", "TALLY_BUMP"),
-        ),
-        ("no name", good().without("Mcp-Name")),
-        ("two names", good().header("Mcp-Name", "tally_bump")),
-        ("an empty name", good().with("Mcp-Name", "")),
-        (
-            "broken padding",
-            good().with("Mcp-Name", "=?base64?dGFsbHlfYnVtcA=?="),
-        ),
-        (
-            "another alphabet",
-            good().with("Mcp-Name", "=?base64?dGFsbHlf*nVtcA==?="),
+            "Mcp-Name",
+            // Another name, other letters, nothing; broken padding, another alphabet, other markers.
+            &[
+                "mirror",
+                "TALLY_BUMP",
+                "",
+                "=?base64?dGFsbHlfYnVtcA=?=",
+                "=?base64?dGFsbHlf*nVtcA==?=",
+                "=?BASE64?dGFsbHlfYnVtcA==?=",
+            ][..],
         ),
         (
-            "markers in other letters",
-            good().with("Mcp-Name", "=?BASE64?dGFsbHlfYnVtcA==?="),
+            "Mcp-Method",
+            &["tools/list", "TOOLS/CALL", "=?base64?dG9vbHMvY2FsbA==?="],
         ),
-        ("another method", good().with("Mcp-Method", "tools/list")),
-        (
-            "the method in other letters",
-            good().with("Mcp-Method", "TOOLS/CALL"),
-        ),
-        ("no method", good().without("Mcp-Method")),
-        ("two methods", good().header("Mcp-Method", "tools/call")),
-        (
-            "the method encoded",
-            good().with("Mcp-Method", "=?base64?dG9vbHMvY2FsbA==?="),
-        ),
-        (
-            "another version",
-            good().with("MCP-Protocol-Version", "2025-11-25"),
-        ),
-        ("no version", good().without("MCP-Protocol-Version")),
-        (
-            "two versions",
-            good().header("MCP-Protocol-Version", "2026-07-28"),
-        ),
-    ];
-    for (case, request) in refused {
-        assert_refused(&connection.send(&request).await, 400, -32020, case);
+        ("MCP-Protocol-Version", &["2025-11-25"]),
+    ] {
+        for value in values {
+            let response = connection.send(&good().with(header, value)).await;
+            assert_refused(&response, 400, -32020, value);
+        }
+        let response = connection.send(&good().without(header)).await;
+        assert_refused(&response, 400, -32020, header);
+    }
+    for (header, value) in derived_headers(&bump()) {
+        let response = connection.send(&good().header(header, &value)).await;
+        assert_refused(&response, 400, -32020, "twice the same");
     }
     assert_eq!(probe.tally.get(), 0);
     let passes = [
@@ -115,48 +102,58 @@ async fn names_of_prompts_and_uris_of_resources_are_compared_as_well() {
     }
 }
 
-/// Contract: P-18, P-19, P-20, P-42, P-43, P-68, P-69, P-254, case H10.
+/// A call with this `_meta`, or none, and the headers of a proper one.
+fn call_with(meta: Option<&str>) -> Request {
+    let meta = meta.map_or_else(String::new, |meta| format!("\"_meta\":{{{meta}}},"));
+    let params = format!(r#"{{{meta}"name":"tally_bump"}}"#);
+    let text = message::request("7", "tools/call", &params);
+    Request::post(text)
+        .header("MCP-Protocol-Version", "2026-07-28")
+        .header("Mcp-Method", "tools/call")
+        .header("Mcp-Name", "tally_bump")
+}
+
+/// Contract: P-18, P-19, P-20, P-42, P-43, P-68, case H10.
 #[tokio::test]
-async fn each_fault_of_a_modern_request_has_its_status_and_code() {
+async fn what_a_modern_request_must_say_of_itself_has_a_code_each() {
     let (gate, probe) = gate();
     let server = Server::start(gate.http()).await;
     let mut connection = Connection::open(server.address).await;
-    let call = |meta: &str| {
-        let params = format!(r#"{{{meta}"name":"tally_bump"}}"#);
-        let text = message::request("7", "tools/call", &params);
-        Request::post(text)
-            .header("MCP-Protocol-Version", "2026-07-28")
-            .header("Mcp-Method", "tools/call")
-            .header("Mcp-Name", "tally_bump")
-    };
     let version = r#""io.modelcontextprotocol/protocolVersion":"2026-07-28""#;
     let capabilities = r#""io.modelcontextprotocol/clientCapabilities""#;
-    let unknown = META.replace("2026-07-28", "1900-01-01");
     let incomplete = [
-        call(""),
-        call("\"_meta\":{},"),
-        call(&format!("\"_meta\":{{{capabilities}:{{}}}},")),
-        call(&format!("\"_meta\":{{{version}}},")),
-        call(&format!("\"_meta\":{{{version},{capabilities}:null}},")),
+        None,
+        Some(String::new()),
+        Some(format!("{capabilities}:{{}}")),
+        Some(version.to_owned()),
+        Some(format!("{version},{capabilities}:null")),
     ];
-    for request in incomplete {
-        assert_refused(
-            &connection.send(&request).await,
-            400,
-            -32602,
-            &format!("{request:?}"),
-        );
+    for meta in incomplete {
+        let response = connection.send(&call_with(meta.as_deref())).await;
+        assert_refused(&response, 400, -32602, &format!("{meta:?}"));
     }
-    let unsupported = call(&format!("\"_meta\":{{{unknown}}},"));
-    let unsupported = unsupported.with("MCP-Protocol-Version", "1900-01-01");
+    let unknown = META.replace("2026-07-28", "1900-01-01");
+    let unsupported = call_with(Some(&unknown)).with("MCP-Protocol-Version", "1900-01-01");
     let response = connection.send(&unsupported).await;
     assert_refused(&response, 400, -32022, "an unknown version");
     let data = &response.json()["error"]["data"];
-    assert_eq!(
-        (&data["requested"], &data["supported"][0]),
-        (&"1900-01-01".into(), &"2026-07-28".into())
-    );
+    assert_eq!(data["requested"], "1900-01-01");
+    assert_eq!(data["supported"][0], "2026-07-28");
 
+    let hidden = call_with(Some(META)).without("MCP-Protocol-Version");
+    assert_refused(&connection.send(&hidden).await, 400, -32020, "no header");
+    assert_eq!(probe.tally.get(), 0);
+    // It need not say who it is.
+    let response = connection.send(&call_with(Some(META))).await;
+    assert_eq!((response.outcome(), probe.tally.get()), ((200, 0), 1));
+}
+
+/// Contract: P-69, P-254, case H10.
+#[tokio::test]
+async fn methods_a_modern_client_does_not_have_are_not_found() {
+    let (gate, _probe) = gate();
+    let server = Server::start(gate.http()).await;
+    let mut connection = Connection::open(server.address).await;
     for method in [
         "garden/prune",
         "ping",
@@ -167,25 +164,9 @@ async fn each_fault_of_a_modern_request_has_its_status_and_code() {
         "tasks/result",
         "tasks/list",
     ] {
-        let response = connection
-            .send(&Request::derived(&modern("7", method, "")))
-            .await;
-        assert_refused(&response, 404, -32601, method);
+        let request = Request::derived(&modern("7", method, ""));
+        assert_refused(&connection.send(&request).await, 404, -32601, method);
     }
-    assert_eq!(probe.tally.get(), 0);
-    let meta = format!("\"_meta\":{{{META}}},");
-    assert_eq!(
-        connection.send(&call(&meta)).await.outcome(),
-        (200, 0),
-        "without clientInfo"
-    );
-    let hidden = call(&meta).without("MCP-Protocol-Version");
-    assert_refused(
-        &connection.send(&hidden).await,
-        400,
-        -32020,
-        "no version beside _meta",
-    );
 }
 
 /// Contract: P-68.
@@ -245,6 +226,48 @@ async fn what_a_client_can_do_is_what_it_says_in_this_request() {
         let required = &response.json()["error"]["data"]["requiredCapabilities"];
         assert_eq!(required.to_string(), r#"{"sampling":{}}"#);
     }
+}
+
+/// A client that finds no version in common learns what there is to choose from.
+///
+/// Contract: P-46.
+#[tokio::test]
+async fn a_server_without_a_handshake_says_so_to_who_opens_with_one() {
+    let gate = Stack::new(fixture().0)
+        .mode(Mode::Plain)
+        .versions(Versions::new([ProtocolVersion::July2026]))
+        .build()
+        .unwrap();
+    let server = Server::start(gate.http()).await;
+    let mut connection = Connection::open(server.address).await;
+    let mut pipe = Pipe::open(&gate);
+    let hello = message::request("7", "initialize", &message::handshake(LEGACY));
+    for named in [None, Some(LEGACY)] {
+        let mut request = Request::post(hello.as_str());
+        if let Some(version) = named {
+            request = request.header("MCP-Protocol-Version", version);
+        }
+        let response = connection.send(&request).await;
+        assert_refused(&response, 400, -32022, "initialize");
+        let data = &response.json()["error"]["data"];
+        assert_eq!(data["supported"], serde_json::json!(["2026-07-28"]));
+        assert_eq!(data["requested"], LEGACY);
+    }
+    assert!(
+        pipe.ask(&hello)
+            .await
+            .contains(r#""supported":["2026-07-28"]"#)
+    );
+    let ping = message::request("7", "ping", "");
+    let response = connection.send(&Request::legacy(&ping, LEGACY)).await;
+    assert_refused(&response, 400, -32022, "ping");
+    assert!(pipe.ask(&ping).await.contains("-32602"));
+
+    let discover = modern("7", "server/discover", "");
+    let response = connection.send(&Request::derived(&discover)).await;
+    let offered = &response.json()["result"]["supportedVersions"];
+    assert_eq!(*offered, serde_json::json!(["2026-07-28"]));
+    assert!(pipe.ask(&bump()).await.contains(r#""id":7,"result""#));
 }
 
 /// Contract: P-16, P-45, P-69.

@@ -101,7 +101,7 @@ async fn the_body_is_json_in_utf_8_and_nothing_else() {
     assert_eq!(probe.tally.get(), served);
 }
 
-/// Contract: P-53, P-84, M-086, M-118.
+/// Contract: P-53, P-84, M-086.
 #[tokio::test]
 async fn one_path_takes_posts_alone() {
     let (gate, probe) = gate();

@@ -90,7 +90,7 @@ async fn going_away_ends_the_call_before_and_after_its_first_message() {
     for (request, streams) in call("hang")
         .iter()
         .map(|it| (it, false))
-        .chain(call("flood").iter().map(|it| (it, true)))
+        .chain(call("linger").iter().map(|it| (it, true)))
     {
         let mut connection = Connection::open(server.address).await;
         connection.write(&request.encode()).await;

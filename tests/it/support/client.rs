@@ -317,12 +317,11 @@ impl Http {
             http1::Request::legacy(text, LEGACY)
         };
         let idle = self.idle.lock().unwrap().pop();
-        let mut connection = match idle {
-            Some(connection) => connection,
-            None => {
-                self.opened.fetch_add(1, Ordering::Relaxed);
-                Connection::open(self.server.address).await
-            }
+        let mut connection = if let Some(connection) = idle {
+            connection
+        } else {
+            self.opened.fetch_add(1, Ordering::Relaxed);
+            Connection::open(self.server.address).await
         };
         connection.write(&request.encode()).await;
         let response = connection.whole_response().await;

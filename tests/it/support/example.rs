@@ -53,6 +53,19 @@ impl Example {
         }
     }
 
+    /// What it logs, up to and with the line that starts like this.
+    pub(crate) async fn logged_up_to(&mut self, last: &str) -> String {
+        let mut logged = Vec::new();
+        while logged
+            .last()
+            .is_none_or(|line: &String| !line.starts_with(last))
+        {
+            let line = soon("a line of the log", self.errors.next_line()).await;
+            logged.push(line.unwrap().expect("it logs that line"));
+        }
+        logged.join("\n")
+    }
+
     /// The next line of its output; none at the end.
     pub(crate) async fn line(&mut self) -> Option<String> {
         soon("a line", self.output.next_line()).await.unwrap()

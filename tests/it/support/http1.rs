@@ -1,5 +1,6 @@
 //! HTTP/1.1 by hand: bytes are written, and what comes back is read as the standard says.
 
+use std::fmt::Write as _;
 use std::net::SocketAddr;
 
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -79,7 +80,7 @@ impl Request {
     pub(crate) fn encode(&self) -> Vec<u8> {
         let mut out = format!("{} {} HTTP/1.1\r\n", self.method, self.target);
         for (name, value) in &self.headers {
-            out.push_str(&format!("{name}: {value}\r\n"));
+            let _ = write!(out, "{name}: {value}\r\n");
         }
         out.push_str("\r\n");
         let mut out = out.into_bytes();

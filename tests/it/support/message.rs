@@ -2,8 +2,6 @@
 
 use serde_json::Value;
 
-/// The newest version.
-pub(crate) const MODERN: &str = "2026-07-28";
 /// The newest version with a handshake.
 pub(crate) const LEGACY: &str = "2025-11-25";
 

@@ -158,6 +158,7 @@ fn waiting(builder: RegistryBuilder) -> RegistryBuilder {
         )
         .operation(Operation::new("murmur").handler(murmur))
         .operation(Operation::new("flood").handler(flood))
+        .operation(Operation::new("linger").handler(linger))
 }
 
 async fn nap(Args(input): Args<Nap>, State(probe): State<Probe>) -> Text {
@@ -179,6 +180,14 @@ async fn murmur(Args(input): Args<Steps>, call: CallContext) -> Text {
         tokio::time::sleep(Duration::from_millis(101)).await;
     }
     Text(format!("{} steps", input.steps))
+}
+
+/// Sends one message, and nothing more.
+async fn linger(call: CallContext, State(probe): State<Probe>) {
+    let _inside = probe.enter();
+    let nothing = RawJson::parse("{}").unwrap();
+    let _ = call.peer().notify("notifications/linger", &nothing).await;
+    std::future::pending::<()>().await;
 }
 
 /// Sends messages of almost a mebibyte for as long as somebody takes them.

@@ -57,20 +57,6 @@ impl Pipe {
         self.line().await
     }
 
-    /// Opens with a handshake.
-    pub(crate) async fn shake_hands(&mut self, version: &str) {
-        let params = super::message::handshake(version);
-        let answer = self
-            .ask(&super::message::request("\"hello\"", "initialize", &params))
-            .await;
-        assert!(answer.contains("protocolVersion"), "{answer}");
-        self.write(&super::message::notification(
-            "notifications/initialized",
-            "",
-        ))
-        .await;
-    }
-
     /// Closes the input; what the server still writes, and how it ends.
     pub(crate) async fn close(self) -> (Vec<String>, io::Result<()>) {
         let Self {

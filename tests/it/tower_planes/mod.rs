@@ -2,6 +2,7 @@
 //! their plane goes. On the frame plane that is the whole call, its stream included; on the HTTP plane
 //! it is the exchange up to the head of the response.
 
+mod browsers;
 mod frames;
 mod http;
 mod paths;

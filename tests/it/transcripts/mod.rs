@@ -7,6 +7,7 @@
 mod registry;
 mod run;
 
+use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -38,7 +39,7 @@ impl Transcript {
     fn read(path: PathBuf) -> Self {
         let text = fs::read_to_string(&path).unwrap();
         let start = text.find("\n> ").map(|at| at + 1);
-        let start = start.unwrap_or_else(|| panic!("{path:?} says nothing"));
+        let start = start.unwrap_or_else(|| panic!("{} says nothing", path.display()));
         let (header, lines) = text.split_at(start);
         let mut exchanges: Vec<Exchange> = Vec::new();
         for line in lines.lines().filter(|line| !line.is_empty()) {
@@ -53,7 +54,7 @@ impl Transcript {
                     let exchange = exchanges.last_mut().expect("the client begins");
                     exchange.answered.push(answer.to_owned());
                 }
-                _ => panic!("{path:?}: neither side says {line:?}"),
+                _ => panic!("{}: neither side says {line:?}", path.display()),
             }
         }
         let over = header.lines().find_map(|line| line.strip_prefix("Over: "));
@@ -78,9 +79,9 @@ impl Transcript {
             if at > 0 {
                 text.push('\n');
             }
-            text.push_str(&format!("> {}\n", exchange.sent));
+            let _ = writeln!(text, "> {}", exchange.sent);
             for answer in &exchange.answered {
-                text.push_str(&format!("< {answer}\n"));
+                let _ = writeln!(text, "< {answer}");
             }
         }
         fs::write(&self.path, text).unwrap();
