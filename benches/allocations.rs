@@ -18,7 +18,7 @@ use support::meter::{Answer, Meter, call, check, runtime};
 
 fn main() {
     println!(
-        "{:<34} {:>8} {:>10} {:>10}",
+        "{:<40} {:>8} {:>10} {:>10}",
         "per call", "times", "bytes", "most held"
     );
     layered::measure(&mut Tally {
@@ -68,7 +68,7 @@ impl Meter for Tally {
         let calls = self.of_each(async || drop(call(&mut service, request.clone()).await));
         let each = |calls: u64, requests: u64| (calls - requests) as f64 / CALLS as f64;
         println!(
-            "{:<34} {:>8.2} {:>10.1} {:>10}",
+            "{:<40} {:>8.2} {:>10.1} {:>10}",
             format!("{}/{name}", self.group),
             each(calls.count_total, requests.count_total),
             each(calls.bytes_total, requests.bytes_total),

@@ -32,16 +32,10 @@ fn main() {
         measure(&mut clock, &core, list);
         clock.group(&format!("modes/call_{operations}"));
         measure(&mut clock, &core, call);
-        clock.group(&format!("modes/compact_{operations}"));
-        for (tool, arguments) in [
-            ("search_tools", r#"{"query":"give back text"}"#.to_owned()),
-            ("get_tool_details", format!(r#"{{"name":"{operation}"}}"#)),
-        ] {
-            let params = format!(r#"{{"name":"{tool}","arguments":{arguments}}}"#);
-            let request = envelope(Era::Modern, Method::TOOLS_CALL, &params);
-            let compact = ModeLayer::new(Mode::default()).layer(core.clone());
-            clock.calls(tool, compact, request);
-        }
+        let query = r#"{"query":"give back text"}"#;
+        compact(&mut clock, &core, "search_tools", query);
+        let name = format!(r#"{{"name":"{operation}"}}"#);
+        compact(&mut clock, &core, "get_tool_details", &name);
     }
     clock.report();
 }
@@ -52,6 +46,17 @@ fn measure(clock: &mut Clock, core: &McpService, request: impl Fn(&Mode) -> Enve
         let (name, request) = (mode.name(), request(&mode));
         clock.calls(name, ModeLayer::new(mode).layer(core.clone()), request);
     }
+}
+
+/// Measures one of the other two tools of compact mode.
+fn compact(clock: &mut Clock, core: &McpService, tool: &str, arguments: &str) {
+    let params = format!(r#"{{"name":"{tool}","arguments":{arguments}}}"#);
+    let request = envelope(Era::Modern, Method::TOOLS_CALL, &params);
+    clock.calls(
+        tool,
+        ModeLayer::new(Mode::default()).layer(core.clone()),
+        request,
+    );
 }
 
 /// What plain mode makes of a request.

@@ -153,13 +153,12 @@ impl Client {
     pub async fn send(&self, message: &str) -> Answer {
         let frame = Frame::parse(message.as_bytes().to_vec(), MAX_DEPTH)
             .unwrap_or_else(|error| panic!("{error}: {message}"));
-        let mut inbound = Inbound::new(frame);
+        let link = CallLink::streaming(PATIENCE);
+        let mut inbound = Inbound::linked(frame, link.clone());
         inbound.principal = self.principal.clone();
         if let Era::Legacy { session } = &self.era {
             inbound.session = Some(session.clone());
         }
-        let link = CallLink::streaming(PATIENCE);
-        inbound.link = link.clone();
         let cancel = link.clone().cancel_on_drop();
         let mut call = std::pin::pin!(self.stack.clone().oneshot(inbound));
         let mut messages = Vec::new();

@@ -91,7 +91,7 @@ impl Clock {
     pub(crate) fn report(self) {
         self.criterion.final_summary();
         println!(
-            "{:<34} {:>12} {:>9} {:>8} {:>8}",
+            "{:<40} {:>12} {:>9} {:>8} {:>8}",
             "fastest sample", "ns", "- first", "ratio", "ns/byte"
         );
         let (mut group, mut first) = ("", 0.0);
@@ -101,7 +101,7 @@ impl Clock {
             }
             let (more, ratio) = (row.nanoseconds - first, row.nanoseconds / first);
             print!(
-                "{:<34} {:>12.1} {more:>+9.1} {ratio:>8.2}",
+                "{:<40} {:>12.1} {more:>+9.1} {ratio:>8.2}",
                 format!("{}/{}", row.group, row.name),
                 row.nanoseconds,
             );

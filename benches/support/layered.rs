@@ -218,7 +218,8 @@ fn frame_layers(meter: &mut impl Meter) {
     let envelopes = EnvelopeLayer::new(&identity).expect("the identity is short");
     let params = native(&calls::name(1));
     let modern = inbound(&calls::message(Era::Modern, "tools/call", &params));
-    let legacy = inbound(&calls::message(Era::Legacy, "tools/call", &params));
+    let mut legacy = inbound(&calls::message(Era::Legacy, "tools/call", &params));
+    legacy.session = Frames::new(&plain(Stack::new(registry(1))), Era::Legacy).session;
     meter.group("layer/frame");
     meter.calls("none", none, modern.clone());
     meter.calls("rescue", RescueLayer::new().layer(none), modern.clone());

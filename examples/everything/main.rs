@@ -22,9 +22,12 @@ use std::net::SocketAddr;
 use std::process::ExitCode;
 use std::time::Duration;
 
+use portcullis::transport::HttpCore;
 use portcullis::{Gate, Stack};
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
+use tower::Layer;
+use tower::layer::util::Identity;
 use tracing_subscriber::EnvFilter;
 
 use self::fixtures::Shelf;
@@ -58,19 +61,32 @@ fn run(options: &Options) -> Result<(), Box<dyn Error>> {
         .init();
     // Kept here until the end, so that its directory is removed whatever else is still running.
     let shelf = options.fixtures.then(Shelf::default);
-    let gate = Stack::new(offers::registry(shelf.as_ref())?)
+    let stack = Stack::new(offers::registry(shelf.as_ref())?)
         .identity("everything", env!("CARGO_PKG_VERSION"))
         .instructions("Every tool says in its description what it is there to show.")
-        .mode(options.mode.clone())
-        .build()?;
+        .mode(options.mode.clone());
     let runtime = Runtime::new()?;
-    let served = runtime.block_on(serve(&gate, options.transport));
+    let served = runtime.block_on(async {
+        if options.identity_layers {
+            let stack = stack
+                .layer_http(Identity::new())
+                .layer_frame(Identity::new())
+                .layer(Identity::new())
+                .operation_layer(Identity::new());
+            serve(&stack.build()?, options.transport).await
+        } else {
+            serve(&stack.build()?, options.transport).await
+        }
+    });
     // A thread that is still blocked, be it by a wedged tool or by an open stdin, is not waited for.
     runtime.shutdown_timeout(PATIENCE);
     served
 }
 
-async fn serve(gate: &Gate, transport: Transport) -> Result<(), Box<dyn Error>> {
+async fn serve<H>(gate: &Gate<H>, transport: Transport) -> Result<(), Box<dyn Error>>
+where
+    H: Layer<HttpCore, Service = HttpCore>,
+{
     match transport {
         Transport::Stdio => gate.stdio().run().await?,
         Transport::Http(address) => {

@@ -19,6 +19,8 @@ pub(crate) struct Options {
     pub(crate) mode: Mode,
     /// Whether the tools, resources and prompts for hostile tests are there too.
     pub(crate) fixtures: bool,
+    /// Whether a layer that does nothing is added on every plane.
+    pub(crate) identity_layers: bool,
 }
 
 /// Where clients are.
@@ -29,12 +31,13 @@ pub(crate) enum Transport {
 }
 
 pub(crate) const USAGE: &str = "\
-Usage: everything [--listen ADDRESS:PORT | --stdio] [--mode NAME] [--fixtures]
+Usage: everything [--listen ADDRESS:PORT | --stdio] [--mode NAME] [--fixtures] [--identity-layers]
 
   --listen ADDRESS:PORT  serve HTTP here, at /mcp (default: 127.0.0.1:3001)
   --stdio                serve stdin and stdout instead
   --mode NAME            how operations are shown: plain (default), direct or compact
   --fixtures             add what hostile tests need
+  --identity-layers      add a layer that does nothing on every plane: no byte changes by it
   --help                 show this
 
 Logs go to stderr; RUST_LOG chooses what is logged (default: warn).";
@@ -46,6 +49,7 @@ impl Wish {
         let mut transport = None;
         let mut mode = None;
         let mut fixtures = None;
+        let mut identity_layers = None;
         while let Some(flag) = arguments.next() {
             let mut value = || arguments.next().ok_or(format!("{flag} needs a value"));
             let again = match flag.as_str() {
@@ -56,6 +60,7 @@ impl Wish {
                 "--stdio" => transport.replace(Transport::Stdio).is_some(),
                 "--mode" => mode.replace(mode_named(&value()?)?).is_some(),
                 "--fixtures" => fixtures.replace(true).is_some(),
+                "--identity-layers" => identity_layers.replace(true).is_some(),
                 _ => return Err(format!("there is no {flag}")),
             };
             if again {
@@ -68,6 +73,7 @@ impl Wish {
             transport: transport.unwrap_or(Transport::Http(DEFAULT.into())),
             mode: mode.unwrap_or(Mode::Plain),
             fixtures: fixtures.unwrap_or(false),
+            identity_layers: identity_layers.unwrap_or(false),
         }))
     }
 }

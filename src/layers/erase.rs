@@ -4,8 +4,9 @@
 //! generic over all of it, so the type is forgotten here: a [`Erased`] is one pointer, cloning it is
 //! free, and HTTP, stdio and in-process callers share the one stack behind it, limits included.
 //!
-//! Each call drives a fresh clone of the stack, so a handle that waits for a permit is never kept
-//! from one call to the next, and readiness never outlives its call.
+//! Each call drives a clone of the stack of its own, so a handle that waits for a permit is never
+//! shared, and readiness never outlives its call. A clone that has been called is ready for nothing
+//! again, and serves the next call.
 //!
 //! Errors that no rescue below has answered are answered here, as an internal fault; so are panics of
 //! layers on the frame plane.
@@ -42,10 +43,11 @@ use std::convert::Infallible;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
 
-use tower::{Layer, Service, ServiceExt as _};
+use pin_project_lite::pin_project;
+use tower::{Layer, Service};
 
 use crate::service::{FrameService, Inbound, Outbound};
 
@@ -71,9 +73,96 @@ impl<S: FrameService> Layer<S> for EraseLayer {
 
     fn layer(&self, inner: S) -> Erased {
         let service = RescueLayer::new().layer(CatchPanicLayer::new().layer(inner));
+        let clones = Arc::new(Clones::of(service));
         Erased(Arc::new(move |inbound| {
-            Box::pin(service.clone().oneshot(inbound))
+            Box::pin(Driven::Waiting {
+                service: None,
+                clones: Arc::clone(&clones),
+                inbound: Some(inbound),
+            })
         }))
+    }
+}
+
+/// Clones of a stack, one for each call.
+struct Clones<S> {
+    original: S,
+    /// One that no call needs any more. A stack has many shared parts, and to count all their owners
+    /// twice for each call would cost more than the locks do.
+    spare: Mutex<Option<S>>,
+}
+
+impl<S: Clone> Clones<S> {
+    fn of(original: S) -> Self {
+        let spare = Mutex::new(None);
+        Self { original, spare }
+    }
+
+    /// Nobody waits for the spare one: whoever finds it locked makes another.
+    fn take(&self) -> S {
+        let spare = self
+            .spare
+            .try_lock()
+            .ok()
+            .and_then(|mut spare| spare.take());
+        spare.unwrap_or_else(|| self.original.clone())
+    }
+
+    /// Takes one back that has been called.
+    fn give(&self, called: S) {
+        let surplus = match self.spare.try_lock() {
+            Ok(mut spare) => spare.replace(called),
+            Err(_) => Some(called),
+        };
+        drop(surplus);
+    }
+}
+
+pin_project! {
+    /// A call and its clone.
+    #[project = DrivenProjected]
+    enum Driven<S: Service<Inbound>> {
+        // For its readiness.
+        Waiting {
+            service: Option<S>,
+            clones: Arc<Clones<S>>,
+            inbound: Option<Inbound>,
+        },
+        Called { #[pin] call: S::Future },
+    }
+}
+
+impl<S: Service<Inbound> + Clone> Future for Driven<S> {
+    type Output = Result<S::Response, S::Error>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        loop {
+            let call = match self.as_mut().project() {
+                DrivenProjected::Called { call } => return call.poll(cx),
+                DrivenProjected::Waiting {
+                    service,
+                    clones,
+                    inbound,
+                } => {
+                    let mut ready = service.take().unwrap_or_else(|| clones.take());
+                    match ready.poll_ready(cx) {
+                        Poll::Pending => {
+                            *service = Some(ready);
+                            return Poll::Pending;
+                        }
+                        Poll::Ready(Err(error)) => return Poll::Ready(Err(error)),
+                        Poll::Ready(Ok(())) => {}
+                    }
+                    let Some(inbound) = inbound.take() else {
+                        unreachable!("polled after it was done");
+                    };
+                    let call = ready.call(inbound);
+                    clones.give(ready);
+                    call
+                }
+            };
+            self.set(Self::Called { call });
+        }
     }
 }
 
@@ -123,7 +212,7 @@ impl fmt::Debug for ResponseFuture {
 
 #[cfg(test)]
 mod tests {
-    use tower::{BoxError, service_fn};
+    use tower::{BoxError, ServiceExt as _, service_fn};
 
     use super::*;
     use crate::wire::Frame;

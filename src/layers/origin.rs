@@ -56,7 +56,7 @@ use std::task::{Context, Poll};
 
 use http::header::{HOST, ORIGIN};
 use http::uri::Authority;
-use http::{HeaderMap, Request, Response, StatusCode, Uri};
+use http::{HeaderMap, HeaderValue, Request, Response, StatusCode, Uri};
 use pin_project_lite::pin_project;
 use tower::{Layer, Service};
 
@@ -224,11 +224,12 @@ enum Rejection {
 impl Rules {
     /// The rules, in the order of the module docs.
     fn verify(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), Rejection> {
-        let mut hosts = headers.get_all(HOST).iter();
-        let host = hosts.next();
-        if hosts.next().is_some() {
-            return Err(Rejection::HostRepeated);
-        }
+        let Told { host, origin } = Told::by(headers);
+        let host = match host {
+            Lines::None => None,
+            Lines::One(host) => Some(host),
+            Lines::Several => return Err(Rejection::HostRepeated),
+        };
         if host.is_none() && uri.authority().is_none() {
             return Err(Rejection::HostMissing);
         }
@@ -240,23 +241,18 @@ impl Rules {
         if host.is_some_and(|host| !host.to_str().is_ok_and(|host| self.allows_host_text(host))) {
             return Err(Rejection::HostRefused);
         }
-        self.verify_origin(headers)
-    }
-
-    /// Something that is not a browser sends no origin.
-    fn verify_origin(&self, headers: &HeaderMap) -> Result<(), Rejection> {
-        let mut origins = headers.get_all(ORIGIN).iter();
-        let Some(origin) = origins.next() else {
-            return Ok(());
-        };
-        if matches!(self.origins, Origins::Any) {
-            return Ok(());
-        }
-        let parsed = origin.to_str().ok().and_then(ParsedOrigin::parse);
-        match parsed {
-            Some(parsed) if origins.next().is_none() && self.allows_origin(&parsed) => Ok(()),
+        match origin {
+            // Something that is not a browser sends no origin.
+            Lines::None => Ok(()),
+            _ if matches!(self.origins, Origins::Any) => Ok(()),
+            Lines::One(origin) if self.allows_origin_text(origin) => Ok(()),
             _ => Err(Rejection::OriginRefused),
         }
+    }
+
+    fn allows_origin_text(&self, origin: &HeaderValue) -> bool {
+        let parsed = origin.to_str().ok().and_then(ParsedOrigin::parse);
+        parsed.is_some_and(|parsed| self.allows_origin(&parsed))
     }
 
     /// As [`allows_host`](Self::allows_host), without taking the usual names apart in full.
@@ -293,6 +289,46 @@ impl Rules {
             Origins::Derived => self.allows_host(&origin.authority),
             Origins::Listed(listed) => listed.contains(&origin.to_string()),
         }
+    }
+}
+
+/// What the headers say of host and origin.
+#[derive(Default)]
+struct Told<'a> {
+    host: Lines<'a>,
+    origin: Lines<'a>,
+}
+
+/// How often a header stands there.
+#[derive(Clone, Copy, Default)]
+enum Lines<'a> {
+    #[default]
+    None,
+    One(&'a HeaderValue),
+    Several,
+}
+
+impl<'a> Told<'a> {
+    /// Requests have few headers: to walk over them once is quicker than to look two of them up.
+    fn by(headers: &'a HeaderMap) -> Self {
+        let mut told = Self::default();
+        for (name, value) in headers {
+            if *name == HOST {
+                told.host.add(value);
+            } else if *name == ORIGIN {
+                told.origin.add(value);
+            }
+        }
+        told
+    }
+}
+
+impl<'a> Lines<'a> {
+    fn add(&mut self, value: &'a HeaderValue) {
+        *self = match self {
+            Self::None => Self::One(value),
+            _ => Self::Several,
+        };
     }
 }
 

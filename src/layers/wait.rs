@@ -3,7 +3,7 @@
 //! A `tower` service that is not ready makes everything above it not ready. Above a limit that is
 //! what one wants: whoever calls waits. Below a [`LoadShed`](tower::load_shed::LoadShed) it is not:
 //! load would be shed for limits that are somebody else's and are meant to be waited for. This
-//! middleware is always ready; each call waits for the readiness of its own clone.
+//! middleware is always ready; a call that finds the service below not ready waits for it.
 //!
 //! In the standard stack it stands between the server's own limit, which sheds, and the layers of
 //! the application, which may be limits as well. A call that waits there counts as one under way.
@@ -36,7 +36,7 @@
 //!
 //! # Cancellation
 //!
-//! Dropping the future drops the clone and gives up its place in whatever queue it waits in.
+//! Dropping the future gives up its place in whatever queue it waits in.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -64,14 +64,32 @@ impl<S> Layer<S> for WaitLayer {
     type Service = Wait<S>;
 
     fn layer(&self, inner: S) -> Wait<S> {
-        Wait { inner }
+        Wait::new(inner)
     }
 }
 
 /// Middleware whose calls wait one by one. See the [module docs](self).
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Wait<S> {
     inner: S,
+    /// Whether the service below said so since it was called last.
+    is_ready: bool,
+}
+
+/// Readiness is not cloned.
+impl<S: Clone> Clone for Wait<S> {
+    fn clone(&self) -> Self {
+        Self::new(self.inner.clone())
+    }
+}
+
+impl<S> Wait<S> {
+    fn new(inner: S) -> Self {
+        Self {
+            inner,
+            is_ready: false,
+        }
+    }
 }
 
 impl<S: Service<R> + Clone, R> Service<R> for Wait<S> {
@@ -79,15 +97,32 @@ impl<S: Service<R> + Clone, R> Service<R> for Wait<S> {
     type Error = S::Error;
     type Future = ResponseFuture<S, R>;
 
-    /// Always ready: each call waits for the readiness of its own clone.
-    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), S::Error>> {
+    /// Ready unless the service below fails: a call that finds it not ready waits for it.
+    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), S::Error>> {
+        self.is_ready = match self.inner.poll_ready(cx) {
+            Poll::Ready(ready) => {
+                ready?;
+                true
+            }
+            Poll::Pending => false,
+        };
         Poll::Ready(Ok(()))
     }
 
     fn call(&mut self, request: R) -> ResponseFuture<S, R> {
-        ResponseFuture {
-            inner: self.inner.clone().oneshot(request),
-        }
+        let kind = if std::mem::take(&mut self.is_ready) {
+            Kind::Called {
+                call: self.inner.call(request),
+            }
+        } else {
+            // The clone stays here; the call has the service that was asked, and its place in line.
+            let clone = self.inner.clone();
+            let waiting = std::mem::replace(&mut self.inner, clone);
+            Kind::Waiting {
+                call: waiting.oneshot(request),
+            }
+        };
+        ResponseFuture { kind }
     }
 }
 
@@ -95,7 +130,17 @@ pin_project! {
     /// The future of [`Wait`].
     pub struct ResponseFuture<S: Service<R>, R> {
         #[pin]
-        inner: Oneshot<S, R>,
+        kind: Kind<S, R>,
+    }
+}
+
+pin_project! {
+    #[project = KindProjected]
+    enum Kind<S: Service<R>, R> {
+        // It was ready.
+        Called { #[pin] call: S::Future },
+        // It was not.
+        Waiting { #[pin] call: Oneshot<S, R> },
     }
 }
 
@@ -103,7 +148,10 @@ impl<S: Service<R>, R> Future for ResponseFuture<S, R> {
     type Output = Result<S::Response, S::Error>;
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        self.project().inner.poll(cx)
+        match self.project().kind.project() {
+            KindProjected::Called { call } => call.poll(cx),
+            KindProjected::Waiting { call } => call.poll(cx),
+        }
     }
 }
 

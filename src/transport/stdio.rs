@@ -306,9 +306,8 @@ impl Connection {
                 calls.handshake = Some(id.clone());
             }
         }
-        let mut inbound = Inbound::new(frame);
+        let mut inbound = Inbound::linked(frame, link.clone());
         inbound.session = Some(self.session.clone());
-        inbound.link = link.clone();
         let call = Call {
             id,
             link,

@@ -1,10 +1,11 @@
 """Holds what a run reported against what the tree says it may report, and prints the verdict.
 
-    judge.py clients REPORTS                     REPORTS/CLIENT MODE TRANSPORT.json against expected-skips
-    judge.py suite REVISION RESULTS SUITE        the suite's result folders against baseline/REVISION
+    judge.py clients REPORTS                REPORTS/CLIENT ERA TRANSPORT MODE.json against expected-skips
+    judge.py suite REVISION RESULTS SUITE   the suite's result folders against baseline/REVISION
+    judge.py lists RECORDINGS               what clients were told of the tools of compact mode: always the same bytes
 
-Both files have lines of the form `WORDS  # reason`. A line excuses exactly one thing; a thing that no line excuses
-fails, and so does a line that excuses nothing any more: it never outlives its reason.
+Both files have lines of the form `WORDS  # reason`. What no line excuses fails, and so does a line that excuses nothing
+any more: it never outlives its reason. A word may be `*`, for all of its column; such a line has to hold for all.
 """
 
 import json
@@ -13,11 +14,14 @@ import sys
 from collections import Counter
 from pathlib import Path
 
+import recording
+
 HERE = Path(__file__).parent
 
 CLIENT = """connect alive list_tools list_resources list_templates list_prompts read_resource read_binary read_template
-    read_missing get_prompt complete call_tool call_mixed call_error call_unknown progress cancel elicit_accept
-    elicit_decline elicit_cancel manual_input_required list_changed close""".split()
+    read_missing get_prompt complete call_tool call_mixed call_structured call_error call_invalid call_unknown progress
+    cancel elicit_accept elicit_decline elicit_cancel manual_input_required list_changed close""".split()
+COMPACT = "search_tools get_tool_details".split()
 INSPECTOR = "list_tools call_tool strict_schemas".split()
 
 # What the suite writes down about the traffic; any other check that is not a success needs its line, for an INFO says
@@ -40,8 +44,8 @@ def excuses(path):
 
 
 def clients(reports, expected):
-    """Judges client reports: {(client, mode, transport): report or None}; returns lines to print, failures, counts."""
-    lines, failures, counts, used = [], [], Counter(), set()
+    """Judges client reports: {(client, era, transport, mode): report or None}; returns lines to print, failures, counts."""
+    lines, failures, counts, verdicts, totals = [], [], Counter(), {}, {}
     for run, report in reports.items():
         name = " ".join(run)
         if not report:
@@ -51,23 +55,65 @@ def clients(reports, expected):
         checks = {check["name"]: check for check in report["checks"]}
         here = Counter(check["status"] for check in report["checks"])
         counts += here
-        lines.append(f"{name:30} {report['client'] + ' ' + report['version']:36} {report['protocol']}  "
+        totals.setdefault(run[2:], Counter()).update(here)
+        lines.append(f"{name:36} {report['client'] + ' ' + report['version']:36} {report['protocol']}  "
                      f"{here['pass']} pass, {here['fail']} fail, {here['skip']} skip")
-        for missing in set(INSPECTOR if run[0].startswith("inspector") else CLIENT) - set(checks):
+        for missing in demanded(*run) - set(checks):
             failures.append(f"{name} {missing}: not reported")
             counts["fail"] += 1
         for check in report["checks"]:
-            key = f"{name} {check['name']}"
-            if check["status"] == "skip":
-                used.add(key)
-                if key not in expected:
-                    failures.append(f"{key}: a skip that expected-skips does not name: {check['detail']}")
-            elif check["status"] == "fail":
-                failures.append(f"{key}: {check['detail']}")
-    transports = {transport for _, _, transport in reports}
+            verdicts[*run, check["name"]] = check["status"]
+            if check["status"] == "fail":
+                failures.append(f"{name} {check['name']}: {check['detail']}")
+            elif check["status"] == "skip" and not any(covers(key, (*run, check["name"])) for key in expected):
+                failures.append(f"{name} {check['name']}: a skip that expected-skips does not name: {check['detail']}")
+    lines += [f"{mode} over {transport}: {here['pass']} pass, {here['fail']} fail, {here['skip']} skip"
+              for (transport, mode), here in totals.items()]
+    return lines, failures + stale(expected, reports, verdicts), counts
+
+
+def demanded(client, era, transport, mode):
+    """The checks that a run has to report."""
+    return set(INSPECTOR) if client.startswith("inspector") else set(CLIENT + COMPACT * (mode == "compact"))
+
+
+def covers(key, words):
+    """Whether the key of a line stands for these words."""
+    return all(part in ("*", word) for part, word in zip(key.split(" "), words, strict=True))
+
+
+def stale(expected, reports, verdicts):
+    """What is wrong with the lines of expected-skips, as far as their transports and modes were asked for."""
+    asked = [{"*", *column} for column in zip(*(run[2:] for run in reports))]
+    failures = []
     for key in expected:
-        if key not in used and key.split(" ")[2] in transports:
-            failures.append(f"{key}: expected-skips names a skip that did not happen")
+        covered = [check for check in verdicts if covers(key, check)]
+        if not covered and all(word in words for word, words in zip(key.split(" ")[2:4], asked)):
+            failures.append(f"{key}: expected-skips names a check that nothing reports")
+        for check in covered:
+            if verdicts[check] != "skip":
+                failures.append(f"{key}: expected-skips names a skip that did not happen: {' '.join(check)}")
+            if others := [other for other in expected if other < key and covers(other, check)]:
+                failures.append(f"{key}: a second line for {' '.join(check)}, beside {others[0]}")
+    return failures
+
+
+def lists(told):
+    """Judges the lists of tools that clients were told of in compact mode, {client: [(version, text without its id)]}."""
+    lines, failures, counts, first = [], [], Counter(), {}
+    for client, answers in told.items():
+        if not answers:
+            failures.append(f"{client}: asked for no list of tools")
+        for version, text in answers:
+            origin, expected = first.setdefault(version, (client, text))
+            counts["pass"] += text == expected
+            if text != expected:
+                failures.append(f"{client}: at {version} the list of tools is another one than for {origin}:\n"
+                                f"{text}\n{expected}")
+    for version, (_, text) in sorted(first.items()):
+        asked = [client for client, answers in told.items() if version in dict(answers)]
+        times = sum(version == answered for answers in told.values() for answered, _ in answers)
+        lines.append(f"{version}: the same {len(text)} bytes {times} times for {len(asked)} runs of clients")
     return lines, failures, counts
 
 
@@ -110,12 +156,26 @@ def suite_results(folder):
             for path in sorted(folder.glob("*/checks.json"))}
 
 
+def lists_told(recordings):
+    """The lists of tools in the recordings of compact mode, by run of a client."""
+    told = {}
+    for path in sorted(recordings.glob("http compact/*.jsonl")):
+        told[f"http {path.stem}"] = list(recording.lists_of_tools(recording.http(path)))
+    for folder in sorted(recordings.glob("stdio compact/*")):
+        told[f"stdio {folder.name}"] = [answer for path in sorted(folder.glob("*.jsonl"))
+                                        for answer in recording.lists_of_tools(recording.stdio(path))]
+    return told
+
+
 def main(kind, *args):
     if kind == "clients":
         label = "interop"
         reports = {tuple(path.stem.split()): json.loads(path.read_text() or "null")
                    for path in sorted(Path(args[0]).glob("*.json"))}
         lines, failures, counts = clients(reports, excuses(HERE / "expected-skips"))
+    elif kind == "lists":
+        label = "tools/list in compact mode"
+        lines, failures, counts = lists(lists_told(Path(args[0])))
     else:
         revision, results, package = args
         label = f"conformance-{revision}"

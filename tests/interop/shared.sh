@@ -1,4 +1,5 @@
-# What the scripts share: where things are, and how the server under test is built, started and ended.
+# What the scripts share: where things are, how lanes run side by side, and how the server under test is built, started
+# and ended.
 # shellcheck shell=bash disable=SC2034
 interop=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 tree=$(cd "$interop/../.." && pwd)
@@ -6,6 +7,7 @@ cache=${PORTCULLIS_INTEROP_DIR:-${XDG_CACHE_HOME:-$HOME/.cache}/portcullis-inter
 mkdir -p "$cache"
 cache=$(cd "$cache" && pwd)
 node=$cache/node/bin/node # a link, which `install` points at the node of this platform
+recorder=(python3 -B "$interop/recorder.py")
 
 # Sets $everything to the server under test: EVERYTHING=PATH, or the example, built.
 find_everything() {
@@ -19,6 +21,13 @@ find_everything() {
   [ -x "$everything" ] || { echo "interop: $everything is not there"; exit 1; }
 }
 
+# Runs the tests of what judges and compares.
+test_ourselves() {
+  local told
+  told=$(cd "$interop" && python3 -B -m unittest --quiet judge_test recording_test replay_test 2>&1) ||
+    { echo "$told"; exit 1; }
+}
+
 # Sets $scratch to a folder that is gone after a run that passed, and kept after one that failed.
 make_scratch() {
   scratch=$(mktemp -d -t portcullis-interop.XXXXXX)
@@ -26,22 +35,45 @@ make_scratch() {
 }
 
 leave() {
-  [ -z "${server:-}" ] || kill "$server" 2>/dev/null || true
+  end_jobs
   if [ "$1" = 0 ]; then rm -rf "$scratch"; else echo "interop: failed; reports and logs are in $scratch"; fi
 }
 
-# Starts $everything over HTTP on a free port; sets $server to its process and $url to where it serves.
+# Ends what this shell started and what is still running.
+end_jobs() {
+  local jobs
+  mapfile -t jobs < <(jobs -p)
+  [ ${#jobs[@]} = 0 ] || kill "${jobs[@]}" 2>/dev/null || true
+}
+
+# side_by_side FUNCTION ITEM...: runs FUNCTION for all items at once, each in a shell of its own; fails when one fails.
+# Each prints when all have ended.
+side_by_side() {
+  local function=$1 item lanes=() failed=0
+  shift
+  for item; do
+    (trap end_jobs EXIT && trap 'exit 143' TERM && "$function" "$item") >"$scratch/lane-$item.out" 2>&1 &
+    lanes+=($!)
+  done
+  for item in "${lanes[@]}"; do wait "$item" || failed=1; done
+  for item; do cat "$scratch/lane-$item.out"; done
+  return "$failed"
+}
+
+# start_server NAME OPTION...: starts $everything over HTTP on a free port; sets $server to its process and $url to where
+# it serves. NAME is for its logs.
 start_server() {
-  : >"$scratch/server.log" # the address of a server before this one is not read for this one's
-  "$everything" --listen 127.0.0.1:0 >"$scratch/server.out" 2>"$scratch/server.log" &
+  local log="$scratch/server-$1.log"
+  shift
+  "$everything" --listen 127.0.0.1:0 "$@" >"${log%.log}.out" 2>"$log" &
   server=$!
   for _ in $(seq 300); do
-    url=$(grep -oE 'http://127\.0\.0\.1:[0-9]+/mcp' "$scratch/server.log" | head -n 1) && return
+    url=$(grep -oE 'http://127\.0\.0\.1:[0-9]+/mcp' "$log" | head -n 1) && return
     kill -0 "$server" 2>/dev/null || break
     sleep 0.1
   done
   echo "interop: $everything does not serve:"
-  cat "$scratch/server.log"
+  cat "$log"
   exit 1
 }
 
@@ -49,14 +81,26 @@ start_server() {
 stop_server() {
   kill "$server" 2>/dev/null || { echo "FAIL the server ended by itself"; return 1; }
   for _ in $(seq 100); do
-    kill -0 "$server" 2>/dev/null || break
+    kill -0 "$server" 2>/dev/null || return 0
     sleep 0.1
   done
-  if kill -9 "$server" 2>/dev/null; then echo "FAIL the server does not end when told to"; return 1; fi
-  server=
+  kill -9 "$server" 2>/dev/null || return 0
+  echo "FAIL the server does not end when told to"
+  return 1
 }
 
 # Fails when a server panicked, over either transport: the logs of stdio clients have their server's stderr.
 no_panics() {
   ! grep "panicked at" "$scratch"/*.log || { echo "FAIL a server panicked"; return 1; }
+}
+
+# keep_recordings NAME: keeps what is in $scratch/recordings (or, for the suite, of that revision) beside the program,
+# with a note of which program it was.
+keep_recordings() {
+  local from=$scratch/recordings kept=$everything.recordings/$1
+  [ ! -d "$from/$1" ] || from=$from/$1
+  rm -rf "$kept"
+  mkdir -p "${kept%/*}"
+  cp -r "$from" "$kept"
+  sha256sum <"$everything" >"$kept/program"
 }

@@ -1,7 +1,7 @@
 //! What a message is: its era, its version, and whether it may pass.
 
 use crate::service::{Declared, Envelope, Inbound, Outbound, Shape};
-use crate::wire::json::{Node, RawJson};
+use crate::wire::json::Node;
 use crate::wire::{
     Call, ClientCapabilities, Era, Error, Features, Message, Method, ProtocolVersion, RequestId,
     Versions,
@@ -86,12 +86,13 @@ fn refused(id: Option<RequestId>, error: Error) -> Refused {
 /// what was negotiated, or by what the transport declares.
 fn speaker(inbound: &Inbound, call: &Call, versions: Versions) -> Result<Speaker, Error> {
     let declared = inbound.declared.as_deref();
-    let meta = call.params.as_ref().and_then(|params| params.get("_meta"));
-    let version = meta
+    let meta = call
+        .params
         .as_ref()
-        .and_then(|meta| meta.node().get(PROTOCOL_VERSION));
+        .and_then(|params| params.node().get("_meta"));
+    let version = meta.and_then(|meta| meta.get(PROTOCOL_VERSION));
     if version.is_some() {
-        return modern(declared, call, meta.as_ref(), versions);
+        return modern(declared, call, version, versions);
     }
     if call.method == Method::INITIALIZE {
         return handshake(call, versions);
@@ -110,7 +111,7 @@ fn speaker(inbound: &Inbound, call: &Call, versions: Versions) -> Result<Speaker
         Some(declared) => match declared_version(declared, versions)? {
             // What is missing is for a request to say; a notification need not.
             version if version.era() == Era::Modern && call.id.is_some() => {
-                modern(Some(declared), call, meta.as_ref(), versions)
+                modern(Some(declared), call, None, versions)
             }
             version => Ok(bare(version)),
         },
@@ -126,17 +127,18 @@ fn speaker(inbound: &Inbound, call: &Call, versions: Versions) -> Result<Speaker
 fn modern(
     declared: Option<&dyn Declared>,
     call: &Call,
-    meta: Option<&RawJson>,
+    version: Option<Node<'_>>,
     versions: Versions,
 ) -> Result<Speaker, Error> {
-    let member = |name: &str| meta.and_then(|meta| meta.get(name));
     let is_request = call.id.is_some();
-    let version = member(PROTOCOL_VERSION);
-    let text = version.as_ref().and_then(|version| version.node().as_str());
-    let Some(text) = text else {
+    let Some(text) = version.and_then(Node::as_str) else {
         return Err(missing_meta(PROTOCOL_VERSION));
     };
-    let capabilities = member(CLIENT_CAPABILITIES).filter(|found| found.node().is_object());
+    let params = call.params.as_ref();
+    let capabilities = params.and_then(|params| {
+        let declared = params.node().get("_meta")?.get(CLIENT_CAPABILITIES)?;
+        declared.is_object().then(|| params.part(declared))
+    });
     if capabilities.is_none() && is_request {
         return Err(missing_meta(CLIENT_CAPABILITIES));
     }

@@ -1,7 +1,5 @@
 //! Replies as bytes, for the caller's era.
 
-use bytes::Bytes;
-
 use crate::service::{ConfigError, Outbound, Outcome, Payload, Reply, ResultBody};
 use crate::wire::json::{Node, ObjectWriter, RawJson};
 use crate::wire::{Error, Features, Implementation, ProtocolVersion, Refusal, RequestId};
@@ -44,7 +42,7 @@ impl Encoder {
             Outcome::Accepted => Outbound::accepted(),
             Outcome::Error(error) => Outbound::error(id, &error, Some(features)),
             Outcome::Result(body) => match id {
-                Some(id) => Outbound::new(self.result(&body, id, features)),
+                Some(id) => Outbound::new(self.result(body, id, features)),
                 None => Outbound::accepted(),
             },
             // A stack without a mode layer: nothing says how to show this.
@@ -60,50 +58,42 @@ impl Encoder {
         outbound
     }
 
-    /// Joins what goes around the members with the members. Short ones are copied into one buffer
-    /// of the right size, long ones are sent as they are.
-    fn result(&self, body: &ResultBody, id: &RequestId, features: Features) -> Payload {
-        let inline = body.members.len() <= INLINE;
-        let meta = body.meta.as_ref().map_or(0, |meta| meta.text().len());
-        let around = HEAD + id.text().len() + self.server.len() + meta;
-        let room = around + if inline { body.members.len() } else { 0 };
-        let mut out = Vec::with_capacity(room);
-        out.extend_from_slice(b"{\"jsonrpc\":\"2.0\",\"id\":");
-        out.extend_from_slice(id.text().as_bytes());
-        out.extend_from_slice(b",\"result\":{");
-        if features.is_modern() {
-            out.extend_from_slice(b"\"resultType\":\"complete\"");
-            if !body.members.is_empty() {
-                out.push(b',');
+    /// The members with what goes around them.
+    fn result(&self, body: ResultBody, id: &RequestId, features: Features) -> Payload {
+        let ResultBody {
+            members,
+            meta,
+            cache,
+        } = body;
+        let modern = features.is_modern();
+        let before = match (modern, members.is_empty()) {
+            (false, _) => ",\"result\":{",
+            (true, true) => ",\"result\":{\"resultType\":\"complete\"",
+            (true, false) => ",\"result\":{\"resultType\":\"complete\",",
+        };
+        let head = ["{\"jsonrpc\":\"2.0\",\"id\":", id.text(), before].map(str::as_bytes);
+        // A modern result has a member before those of the tail in any case.
+        let started = modern || !members.is_empty();
+        if !modern && meta.is_none() {
+            return members.between(&head, END.len(), |out| out.extend_from_slice(END));
+        }
+        let told = meta.as_ref().map_or(0, |meta| meta.text().len());
+        let cached = cache.map_or(0, |_| CACHE);
+        let room = cached + META + self.server.len() + told + END.len();
+        members.between(&head, room, |out| {
+            let mut object = ObjectWriter::members_after(out, started);
+            if let (true, Some(cache)) = (modern, cache) {
+                object.number("ttlMs", cache.ttl_ms);
+                object.string("cacheScope", cache.scope.name());
             }
-        }
-        if inline {
-            out.extend_from_slice(&body.members);
-            self.push_tail(&mut out, body, features);
-            return out.into();
-        }
-        let mut tail = Vec::with_capacity(around);
-        self.push_tail(&mut tail, body, features);
-        let mut payload = Payload::from(out);
-        payload.push(body.members.clone());
-        payload.push(Bytes::from(tail));
-        payload
+            self.push_meta(&mut object, meta.as_ref(), modern);
+            out.extend_from_slice(END);
+        })
     }
 
-    /// What stands behind the members.
-    fn push_tail(&self, out: &mut Vec<u8>, body: &ResultBody, features: Features) {
-        let modern = features.is_modern();
-        // A modern result has a member before these in any case.
-        let mut object = ObjectWriter::members_after(out, modern || !body.members.is_empty());
-        if let (true, Some(cache)) = (modern, body.cache) {
-            object.number("ttlMs", cache.ttl_ms);
-            object.string("cacheScope", cache.scope.name());
-        }
-        let own = body
-            .meta
-            .as_ref()
-            .map(RawJson::node)
-            .filter(|meta| meta.is_object());
+    /// The result's own `_meta`, and who the server is.
+    fn push_meta(&self, object: &mut ObjectWriter<'_>, meta: Option<&RawJson>, modern: bool) {
+        let own = meta.map(RawJson::node).filter(|meta| meta.is_object());
         let tells_server = modern && own.is_none_or(|meta| meta.get(SERVER_INFO).is_none());
         if own.is_some() || tells_server {
             object.object("_meta", |meta| {
@@ -113,7 +103,6 @@ impl Encoder {
                 meta.fragment(own.map_or("", inner_text).as_bytes());
             });
         }
-        out.extend_from_slice(b"}}");
     }
 }
 
@@ -126,7 +115,9 @@ fn inner_text(object: Node<'_>) -> &str {
 const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
 /// The longest encoded identity, in bytes.
 const LONGEST_IDENTITY: usize = 4 * 1024;
-/// Members up to this length are copied behind their head, in bytes.
-const INLINE: usize = 16 * 1024;
-/// Room for what is always the same around the members, in bytes.
-const HEAD: usize = 160;
+/// What closes the result and the message.
+const END: &[u8] = b"}}";
+/// `,"_meta":{}`, in bytes.
+const META: usize = 11;
+/// Room for the members that say how long a result may be kept, in bytes.
+const CACHE: usize = 48;

@@ -28,25 +28,20 @@ pub(super) enum Rejection {
 impl Bounds {
     /// The rules for the head, in the order of the module docs. The length of the body, if told.
     pub(super) fn verify(&self, headers: &HeaderMap) -> Result<Option<usize>, Rejection> {
-        if !fit(headers, self.protocol_headers) {
+        let told = Told::by(headers);
+        // Nearly always all headers together fit, and none has to be looked at more closely.
+        if told.bytes > self.protocol_headers
+            && protocol_header_bytes(headers) > self.protocol_headers
+        {
             return Err(Rejection::HeadersTooLarge);
         }
-        if !is_json(headers) {
+        if !(told.content_types == 1 && told.is_json) {
             return Err(Rejection::NotJson);
         }
-        if headers
-            .get_all(CONTENT_ENCODING)
-            .iter()
-            .any(|value| !is_identity(value))
-        {
+        if told.is_encoded {
             return Err(Rejection::Encoded);
         }
-        // The HTTP implementation has checked that it is a number and stands once.
-        let length = headers
-            .get(CONTENT_LENGTH)
-            .and_then(|value| value.to_str().ok());
-        let length = length.and_then(|length| length.parse::<usize>().ok());
-        match length {
+        match told.length {
             Some(length) if length > self.message => {
                 Err(Rejection::TooLarge { most: self.message })
             }
@@ -88,16 +83,38 @@ impl Rejection {
     }
 }
 
-/// Whether the headers the protocol itself uses fit their budget; the rest is bounded by HTTP.
-fn fit(headers: &HeaderMap, budget: usize) -> bool {
-    // Nearly always all headers together do, and none has to be looked at more closely.
-    let most: usize = headers
-        .iter()
-        .map(|(name, value)| name.as_str().len() + value.len())
-        .sum();
-    most <= budget || protocol_header_bytes(headers) <= budget
+/// What the headers say of the body.
+#[derive(Default)]
+struct Told {
+    /// Names and values of all headers together.
+    bytes: usize,
+    content_types: usize,
+    is_json: bool,
+    is_encoded: bool,
+    length: Option<usize>,
 }
 
+impl Told {
+    /// Requests have few headers: to walk over them once is quicker than to look some of them up.
+    fn by(headers: &HeaderMap) -> Self {
+        let mut told = Self::default();
+        for (name, value) in headers {
+            told.bytes += name.as_str().len() + value.len();
+            if *name == CONTENT_TYPE {
+                told.content_types += 1;
+                told.is_json = is_json(value);
+            } else if *name == CONTENT_ENCODING {
+                told.is_encoded |= !is_identity(value);
+            } else if *name == CONTENT_LENGTH {
+                // The HTTP implementation has checked that it is a number and stands once.
+                told.length = value.to_str().ok().and_then(|text| text.parse().ok());
+            }
+        }
+        told
+    }
+}
+
+/// The headers the protocol itself uses have a budget; the rest is bounded by HTTP.
 fn protocol_header_bytes(headers: &HeaderMap) -> usize {
     let counted = headers.iter().filter(|(name, _)| is_protocol_header(name));
     counted
@@ -111,19 +128,12 @@ fn is_protocol_header(name: &HeaderName) -> bool {
         || name == "last-event-id"
 }
 
-/// Exactly one content type, which is JSON in UTF-8.
-fn is_json(headers: &HeaderMap) -> bool {
-    let mut values = headers.get_all(CONTENT_TYPE).iter();
-    match (values.next(), values.next()) {
-        (Some(value), None) => value.to_str().is_ok_and(is_json_type),
-        _ => false,
-    }
+/// JSON in UTF-8.
+fn is_json(value: &HeaderValue) -> bool {
+    value == "application/json" || value.to_str().is_ok_and(is_json_type)
 }
 
 fn is_json_type(value: &str) -> bool {
-    if value == "application/json" {
-        return true;
-    }
     let mut parts = value.split(';').map(str::trim);
     let is_json = parts
         .next()

@@ -16,14 +16,13 @@ pub(super) fn accepted(headers: &HeaderMap) -> Option<Accepted> {
         json: true,
         events: true,
     };
-    let mut lines = headers.get_all(ACCEPT).iter().peekable();
-    match lines.peek() {
-        None => return Some(both),
+    let lines = headers.get_all(ACCEPT);
+    let mut few = lines.iter();
+    match (few.next(), few.next()) {
+        (None, _) => return Some(both),
         // What nearly every client sends, word for word.
-        Some(line) if *line == USUAL && headers.get_all(ACCEPT).iter().nth(1).is_none() => {
-            return Some(both);
-        }
-        Some(_) => {}
+        (Some(line), None) if line == USUAL => return Some(both),
+        _ => {}
     }
     let mut json = Best::default();
     let mut events = Best::default();

@@ -56,7 +56,6 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use http::header::HeaderName;
 use http::request::Parts;
 use http::{Method, Request, Response, StatusCode};
 use tower::{Layer, Service};
@@ -163,11 +162,13 @@ fn verify(parts: &Parts) -> Result<Accepted, Response<Body>> {
 
 /// What the frame plane gets to know of the request.
 fn inbound(frame: Frame, parts: Parts, accepted: Accepted, stall: Duration) -> Inbound {
-    let mut inbound = Inbound::new(frame);
+    let link = if accepted.events {
+        CallLink::streaming(stall)
+    } else {
+        CallLink::detached()
+    };
+    let mut inbound = Inbound::linked(frame, link);
     inbound.principal = parts.extensions.get::<Principal>().cloned();
-    if accepted.events {
-        inbound.link = CallLink::streaming(stall);
-    }
     let parts = Arc::new(parts);
     inbound.extensions.insert_shared(Arc::clone(&parts));
     inbound.declared = Some(parts);
@@ -176,25 +177,19 @@ fn inbound(frame: Frame, parts: Parts, accepted: Accepted, stall: Duration) -> I
 
 impl Declared for Parts {
     fn field(&self, name: &str) -> Field<'_> {
-        // Names that are known need not be parsed.
-        let mut values = match name {
-            "mcp-protocol-version" => self.headers.get_all(VERSION),
-            "mcp-method" => self.headers.get_all(METHOD),
-            "mcp-name" => self.headers.get_all(NAME),
-            name => self.headers.get_all(name),
+        // There are few headers: to walk over them is quicker than to hash the name.
+        let mut field = Field::Absent;
+        for (other, value) in &self.headers {
+            if other.as_str() == name {
+                field = match field {
+                    Field::Absent => Field::One(value.as_bytes()),
+                    _ => return Field::Several,
+                };
+            }
         }
-        .iter();
-        match (values.next(), values.next()) {
-            (None, _) => Field::Absent,
-            (Some(value), None) => Field::One(value.as_bytes()),
-            (Some(_), Some(_)) => Field::Several,
-        }
+        field
     }
 }
-
-const VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
-const METHOD: HeaderName = HeaderName::from_static("mcp-method");
-const NAME: HeaderName = HeaderName::from_static("mcp-name");
 
 #[cfg(test)]
 mod tests;

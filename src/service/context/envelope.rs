@@ -183,10 +183,10 @@ impl Envelope {
     /// The caller's progress token, if it gave a valid one: a string or an integer of at most 256
     /// bytes, as it was written.
     pub(crate) fn progress_token(&self) -> Option<RawJson> {
-        let token = self.params.as_ref()?.get("_meta")?.get("progressToken")?;
-        let node = token.node();
-        let valid = node.kind() == Kind::String || node.kind() == Kind::Number;
-        (valid && node.text().len() <= LONGEST_TOKEN).then_some(token)
+        let params = self.params.as_ref()?;
+        let token = params.node().get("_meta")?.get("progressToken")?;
+        let valid = token.kind() == Kind::String || token.kind() == Kind::Number;
+        (valid && token.text().len() <= LONGEST_TOKEN).then(|| params.part(token))
     }
 
     /// The same call, turned into an internal one.

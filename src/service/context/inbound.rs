@@ -70,13 +70,18 @@ pub struct Hints {
 impl Inbound {
     /// A message that nothing is known about.
     pub fn new(frame: Frame) -> Self {
+        Self::linked(frame, CallLink::detached())
+    }
+
+    /// A message of a call that this links to its caller.
+    pub(crate) fn linked(frame: Frame, link: CallLink) -> Self {
         Self {
             frame,
             principal: None,
             session: None,
             declared: None,
             extensions: Extensions::default(),
-            link: CallLink::detached(),
+            link,
         }
     }
 }

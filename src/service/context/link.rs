@@ -12,7 +12,7 @@ use std::task::{Context, Poll, Waker};
 
 use tokio::sync::mpsc;
 use tokio::sync::mpsc::error::TrySendError;
-use tokio::time::Duration;
+use tokio::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 
 use super::payload::Payload;
@@ -42,6 +42,16 @@ struct Link {
     cancelled: AtomicBool,
     /// Made when somebody waits for the cancellation.
     token: OnceLock<CancellationToken>,
+    told: Mutex<Told>,
+}
+
+/// What the caller was told of the call's progress: shared by whoever makes the same call again.
+#[derive(Debug, Default)]
+pub(crate) struct Told {
+    /// How far it was, and when.
+    pub(crate) last: Option<(f64, Instant)>,
+    /// Something could not be told and the log knows: once a call is enough.
+    pub(crate) complained: bool,
 }
 
 enum Sink {
@@ -92,6 +102,7 @@ impl CallLink {
             sink,
             cancelled: AtomicBool::new(false),
             token: OnceLock::new(),
+            told: Mutex::default(),
         }))
     }
 
@@ -138,6 +149,11 @@ impl CallLink {
     /// Cancels the call when the guard is dropped, unless it was answered.
     pub(crate) fn cancel_on_drop(self) -> CancelOnDrop {
         CancelOnDrop(Some(self))
+    }
+
+    /// What the caller was told of the progress.
+    pub(crate) fn told(&self) -> MutexGuard<'_, Told> {
+        lock(&self.0.told)
     }
 
     /// Where messages back to the caller go.

@@ -4,13 +4,16 @@ use crate::wire::json::{Kind, ObjectWriter, RawJson, push_str};
 use crate::wire::{Content, Features, StructuredContent};
 
 use super::failure::Failure;
+use super::members::Members;
 
 /// The result of an operation: content for the model, a structured value for programs, or both.
 ///
 /// Most handlers return something simpler that becomes one of these.
 #[derive(Clone, Debug, Default)]
 pub struct Output {
-    content: Vec<Content>,
+    /// Most outputs are one block: no list is made for it.
+    first: Option<Content>,
+    rest: Vec<Content>,
     structured: Option<RawJson>,
     meta: Option<RawJson>,
 }
@@ -34,7 +37,11 @@ impl Output {
     /// Adds a block of content.
     #[must_use]
     pub fn content(mut self, content: impl Into<Content>) -> Self {
-        self.content.push(content.into());
+        if self.first.is_none() {
+            self.first = Some(content.into());
+        } else {
+            self.rest.push(content.into());
+        }
         self
     }
 
@@ -53,8 +60,8 @@ impl Output {
     }
 
     /// The blocks of content.
-    pub fn blocks(&self) -> &[Content] {
-        &self.content
+    pub fn blocks(&self) -> impl Iterator<Item = &Content> {
+        self.first.iter().chain(&self.rest)
     }
 
     /// The structured value, if there is one.
@@ -67,9 +74,12 @@ impl Output {
     }
 
     /// Writes the members of the result.
-    pub(crate) fn encode(&self, shape: Shape, features: Features) -> Vec<u8> {
-        let mut out = Vec::with_capacity(self.size_hint());
-        let mut object = ObjectWriter::members(&mut out);
+    pub(crate) fn encode(&self, shape: Shape, features: Features) -> Members {
+        Members::write(self.size_hint(), |out| self.push(out, shape, features))
+    }
+
+    fn push(&self, out: &mut Vec<u8>, shape: Shape, features: Features) {
+        let mut object = ObjectWriter::members(out);
         let value = self.structured.as_ref().map(|value| match shape {
             Shape::Plain => value.text().into(),
             Shape::Wrapped => {
@@ -83,7 +93,7 @@ impl Output {
         let copy = value
             .as_deref()
             .filter(|value| shape == Shape::Wrapped || self.needs_copy(value));
-        push_content(object.value("content"), &self.content, copy, features);
+        push_content(object.value("content"), self.blocks(), copy, features);
         if let Some(value) = &value {
             let is_object = shape == Shape::Wrapped
                 || self
@@ -92,23 +102,25 @@ impl Output {
                     .is_some_and(|value| value.node().kind() == Kind::Object);
             push_structured(&mut object, value, is_object, features);
         }
-        out
     }
 
     /// Whether clients that do not know structured values would miss this one.
     fn needs_copy(&self, value: &str) -> bool {
-        let mut texts = self.content.iter().filter_map(Content::as_text).peekable();
+        let mut texts = self.blocks().filter_map(Content::as_text).peekable();
         let is_object = value.starts_with('{');
         texts.peek().is_none() || (!is_object && !texts.any(|text| text == value))
     }
 
     fn size_hint(&self) -> usize {
-        let content = |block: &Content| block.as_text().map_or(256, |text| text.len() + 64);
+        // Exact for one block of text that needs no escapes: the buffer is then full, and needs no
+        // record of how large it is.
+        let content = |block: &Content| block.as_text().map_or(256, |text| text.len() + 25);
         let structured = self
             .structured
             .as_ref()
             .map_or(0, |value| 2 * value.text().len() + 64);
-        32 + self.content.iter().map(content).sum::<usize>() + structured
+        let commas = self.rest.len();
+        12 + self.blocks().map(content).sum::<usize>() + commas + structured
     }
 }
 
@@ -122,9 +134,12 @@ impl Failure {
         shape: Shape,
         declares_output: bool,
         features: Features,
-    ) -> Vec<u8> {
-        let mut out = Vec::with_capacity(256);
-        let mut object = ObjectWriter::members(&mut out);
+    ) -> Members {
+        Members::write(256, |out| self.push(out, shape, declares_output, features))
+    }
+
+    fn push(&self, out: &mut Vec<u8>, shape: Shape, declares_output: bool, features: Features) {
+        let mut object = ObjectWriter::members(out);
         let mut envelope = Vec::with_capacity(128);
         self.push_envelope(&mut envelope);
         let envelope = text(envelope);
@@ -132,25 +147,35 @@ impl Failure {
             Shape::Plain => self.message(),
             Shape::Wrapped => &envelope,
         };
-        push_content(object.value("content"), self.blocks(), Some(copy), features);
+        push_content(
+            object.value("content"),
+            self.blocks().iter(),
+            Some(copy),
+            features,
+        );
         if shape == Shape::Wrapped || !declares_output {
             push_structured(&mut object, &envelope, true, features);
         }
         object.boolean("isError", true);
-        out
     }
 }
 
-fn push_content(out: &mut Vec<u8>, blocks: &[Content], copy: Option<&str>, features: Features) {
+fn push_content<'a>(
+    out: &mut Vec<u8>,
+    blocks: impl Iterator<Item = &'a Content>,
+    copy: Option<&str>,
+    features: Features,
+) {
     out.push(b'[');
-    for (at, block) in blocks.iter().enumerate() {
-        if at > 0 {
+    let mut comma = false;
+    for block in blocks {
+        if std::mem::replace(&mut comma, true) {
             out.push(b',');
         }
         block.push(out, features);
     }
     if let Some(copy) = copy {
-        if !blocks.is_empty() {
+        if comma {
             out.push(b',');
         }
         let mut object = ObjectWriter::new(out);
@@ -187,7 +212,11 @@ mod tests {
     use crate::wire::ProtocolVersion;
 
     fn plain(output: &Output, version: ProtocolVersion) -> String {
-        text(output.encode(Shape::Plain, version.features()))
+        shown(&output.encode(Shape::Plain, version.features()))
+    }
+
+    fn shown(members: &Members) -> String {
+        text(members.as_slice().to_vec())
     }
 
     fn value(json: &str) -> RawJson {
@@ -222,7 +251,7 @@ mod tests {
         let latest = ProtocolVersion::July2026;
         let null = Output::new().structured(value("null"));
         assert!(plain(&null, latest).ends_with(r#""structuredContent":null"#));
-        let wrapped = text(null.encode(Shape::Wrapped, latest.features()));
+        let wrapped = shown(&null.encode(Shape::Wrapped, latest.features()));
         assert!(wrapped.ends_with(r#""structuredContent":{"value":null}"#));
         assert_eq!(plain(&Output::new(), latest), r#""content":[]"#);
     }
@@ -231,12 +260,12 @@ mod tests {
     fn failures_are_text_and_an_envelope() {
         let features = ProtocolVersion::July2026.features();
         let failure = Failure::new("gone", "it is gone").content("partial");
-        let encoded = text(failure.encode(Shape::Plain, true, features));
+        let encoded = shown(&failure.encode(Shape::Plain, true, features));
         assert_eq!(
             encoded,
             r#""content":[{"type":"text","text":"partial"},{"type":"text","text":"it is gone"}],"isError":true"#
         );
-        let encoded = text(failure.encode(Shape::Wrapped, true, features));
+        let encoded = shown(&failure.encode(Shape::Wrapped, true, features));
         assert!(encoded.contains(r#""structuredContent":{"failure":{"code":"gone","message":"it is gone","retryable":false}}"#));
     }
 }

@@ -32,10 +32,6 @@ impl Peer {
     pub fn is_reachable(&self) -> bool {
         self.outlet.is_open()
     }
-
-    pub(crate) fn outlet(&self) -> &Outlet {
-        &self.outlet
-    }
 }
 
 /// An encoded notification whose params `write` writes.

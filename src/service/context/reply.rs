@@ -2,11 +2,10 @@
 
 use std::sync::Arc;
 
-use bytes::Bytes;
-
 use crate::wire::{Error, Refusal, ToolDefinition};
 
 use super::failure::Failure;
+use super::members::Members;
 use super::output::{Output, Shape};
 use super::page::OperationPage;
 use crate::wire::Features;
@@ -54,7 +53,7 @@ pub(crate) struct Invoked {
 #[derive(Debug)]
 pub(crate) struct ResultBody {
     /// Encoded members, without braces and without `_meta`.
-    pub(crate) members: Bytes,
+    pub(crate) members: Members,
     /// The result's own `_meta`: an object.
     pub(crate) meta: Option<RawJson>,
     /// How long the result may be kept, where that is said at all.
@@ -130,7 +129,7 @@ impl Reply {
     }
 
     /// A result given by the members of its object: `"a":1,"b":2`.
-    pub(crate) fn result(members: impl Into<Bytes>) -> Self {
+    pub(crate) fn result(members: impl Into<Members>) -> Self {
         Self::new(Outcome::Result(ResultBody {
             members: members.into(),
             meta: None,
@@ -139,7 +138,7 @@ impl Reply {
     }
 
     /// A result that says how long it may be kept.
-    pub(crate) fn cacheable(members: impl Into<Bytes>, cache: CacheHint) -> Self {
+    pub(crate) fn cacheable(members: impl Into<Members>, cache: CacheHint) -> Self {
         Self::new(Outcome::Result(ResultBody {
             members: members.into(),
             meta: None,
@@ -157,7 +156,7 @@ impl Reply {
             ),
         };
         Self::new(Outcome::Result(ResultBody {
-            members: members.into(),
+            members,
             meta,
             cache: None,
         }))
@@ -217,7 +216,7 @@ impl Reply {
     /// The members of an encoded result: `"a":1,"b":2`.
     pub fn members(&self) -> Option<&[u8]> {
         match &self.outcome {
-            Outcome::Result(body) => Some(&body.members),
+            Outcome::Result(body) => Some(body.members.as_slice()),
             _ => None,
         }
     }

@@ -17,12 +17,12 @@ pub(super) struct Running {
 }
 
 impl Core {
-    pub(super) fn invoke(&self, envelope: Envelope) -> Answer {
+    pub(super) fn invoke(&self, mut envelope: Envelope) -> Answer {
         let Some(Target::Operation {
             name,
             arguments,
             native,
-        }) = envelope.target.clone()
+        }) = envelope.target.take()
         else {
             return Answer::now(Error::method_not_found());
         };

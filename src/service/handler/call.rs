@@ -2,13 +2,13 @@
 
 use std::borrow::Cow;
 use std::future::Future;
-use std::sync::{Arc, LazyLock};
+use std::sync::LazyLock;
 
 use crate::service::context::{Envelope, Extensions, Peer, Principal, Session};
 use crate::wire::json::RawJson;
 use crate::wire::{ClientCapabilities, Features};
 
-use super::progress::{Progress, Reporter};
+use super::progress::{Progress, report};
 
 /// Everything a handler can know and do besides its arguments: who calls, what with, how far it is.
 ///
@@ -19,7 +19,6 @@ pub struct CallContext {
     subject: RawJson,
     arguments: RawJson,
     state: Extensions,
-    reporter: Option<Arc<Reporter>>,
 }
 
 impl CallContext {
@@ -30,15 +29,11 @@ impl CallContext {
         arguments: Option<RawJson>,
         state: Extensions,
     ) -> Self {
-        let reporter = envelope
-            .progress_token()
-            .map(|token| Arc::new(Reporter::new(token)));
         Self {
             envelope,
             subject,
             arguments: arguments.unwrap_or_else(no_arguments),
             state,
-            reporter,
         }
     }
 
@@ -101,14 +96,14 @@ impl CallContext {
     /// An update is left out if it does not go forward, comes less than 100 ms after the last one,
     /// or is longer than 8 KiB encoded. Waits while the caller is slow to read.
     pub async fn progress(&self, progress: Progress) {
-        if let Some(reporter) = &self.reporter {
-            reporter.report(&self.peer(), progress).await;
+        if let Some(token) = self.envelope.progress_token() {
+            report(&self.envelope.link, &token, progress).await;
         }
     }
 
     /// Whether the caller asked to be told how far the call is.
     pub fn wants_progress(&self) -> bool {
-        self.reporter.is_some()
+        self.envelope.progress_token().is_some()
     }
 
     pub(super) fn state<T: Send + Sync + 'static>(&self) -> Option<&T> {

@@ -2,8 +2,7 @@
 //! and completions.
 //!
 //! A handler takes up to eight arguments, each of which says what it needs of the call
-//! ([`FromCall`]), and returns something that becomes an outcome ([`IntoOutcome`]). It is not
-//! called before its future is polled, so a panic in it is a panic in the call.
+//! ([`FromCall`]), and returns something that becomes an outcome ([`IntoOutcome`]).
 //!
 //! ```
 //! use portcullis::service::handler::{Parsed, Text};
@@ -180,22 +179,23 @@ macro_rules! handlers {
         impl<F, Fut, R, O, $($argument,)*> Handler<($($argument,)*), O> for F
         where
             F: Fn($($argument,)*) -> Fut + Clone + Send + Sync + 'static,
-            Fut: Future<Output = R> + Send,
+            Fut: Future<Output = R> + Send + 'static,
             R: IntoOutcome<O>,
-            $($argument: FromCall + Send,)*
+            $($argument: FromCall,)*
         {
             #[allow(non_snake_case, unused_variables, reason = "one name serves type and value")]
             fn call(
                 &self,
                 context: CallContext,
             ) -> impl Future<Output = Result<O, Failure>> + Send + 'static {
-                let function = self.clone();
-                async move {
+                let begin = || -> Result<Fut, Failure> {
                     $(let $argument = $argument::from_call(&context)?;)*
-                    // Whatever the arguments did not take of the message is let go here.
-                    drop(context);
-                    function($($argument,)*).await.into_outcome()
-                }
+                    Ok(self($($argument,)*))
+                };
+                let begun = begin();
+                // Whatever the arguments did not take of the message is let go here.
+                drop(context);
+                async move { begun?.await.into_outcome() }
             }
 
             fn describe(signature: &mut Signature) {

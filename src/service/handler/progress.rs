@@ -1,10 +1,8 @@
 //! Progress of a call: exact, increasing, spaced and bounded.
 
-use std::sync::{Mutex, PoisonError};
-
 use tokio::time::{Duration, Instant};
 
-use crate::service::context::{Peer, notification};
+use crate::service::context::{CallLink, Told, notification};
 use crate::wire::json::{ObjectWriter, RawJson};
 
 /// How far a call is.
@@ -60,59 +58,37 @@ impl Progress {
     }
 }
 
-/// The progress of one call, shared by all clones of its context.
-#[derive(Debug)]
-pub(super) struct Reporter {
-    token: RawJson,
-    last: Mutex<Last>,
+/// Tells the caller, which gave this token for it.
+pub(super) async fn report(link: &CallLink, token: &RawJson, progress: Progress) {
+    let mut encoded = Vec::new();
+    progress.push(token, &mut encoded);
+    let fits = progress.is_finite() && encoded.len() <= LONGEST;
+    if !admit(&mut link.told(), progress.done, fits) {
+        return;
+    }
+    let message = notification("notifications/progress", |out| {
+        out.extend_from_slice(&encoded);
+    });
+    // Whoever asked may have gone; the call finds out by its own end.
+    let _ = link.outlet().send(message).await;
 }
 
-#[derive(Debug, Default)]
-struct Last {
-    sent: Option<(f64, Instant)>,
-    /// An update was refused and the log has been told: once a call is enough.
-    complained: bool,
-}
-
-impl Reporter {
-    pub(super) fn new(token: RawJson) -> Self {
-        Self {
-            token,
-            last: Mutex::default(),
+/// Whether an update is sent.
+fn admit(told: &mut Told, done: f64, fits: bool) -> bool {
+    if !fits {
+        if !std::mem::replace(&mut told.complained, true) {
+            tracing::debug!(target: "portcullis::progress", "progress update dropped");
         }
+        return false;
     }
-
-    pub(super) async fn report(&self, peer: &Peer, progress: Progress) {
-        if !self.admit(&progress) {
-            return;
-        }
-        let message = notification("notifications/progress", |out| {
-            progress.push(&self.token, out);
-        });
-        // Whoever asked may have gone; the call finds out by its own end.
-        let _ = peer.outlet().send(message).await;
+    let now = Instant::now();
+    if let Some((last, at)) = told.last
+        && (done <= last || now.duration_since(at) < SPACING)
+    {
+        return false;
     }
-
-    /// Whether an update is sent.
-    fn admit(&self, progress: &Progress) -> bool {
-        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut encoded = Vec::new();
-        progress.push(&self.token, &mut encoded);
-        if !progress.is_finite() || encoded.len() > LONGEST {
-            if !std::mem::replace(&mut last.complained, true) {
-                tracing::debug!(target: "portcullis::progress", "progress update dropped");
-            }
-            return false;
-        }
-        let now = Instant::now();
-        if let Some((done, at)) = last.sent
-            && (progress.done <= done || now.duration_since(at) < SPACING)
-        {
-            return false;
-        }
-        last.sent = Some((progress.done, now));
-        true
-    }
+    told.last = Some((done, now));
+    true
 }
 
 /// A finite number as JSON; integers without a fraction.
@@ -128,15 +104,15 @@ const LONGEST: usize = 8 * 1024;
 mod tests {
     use super::*;
 
-    fn reporter() -> Reporter {
-        Reporter::new(RawJson::parse("9007199254740993").unwrap())
+    fn token() -> RawJson {
+        RawJson::parse("9007199254740993").unwrap()
     }
 
     /// Contract: S-130, S-131.
     #[test]
     fn token_and_zero_total_are_exact() {
         let mut out = Vec::new();
-        Progress::new(0).total(0).push(&reporter().token, &mut out);
+        Progress::new(0).total(0).push(&token(), &mut out);
         assert_eq!(
             out,
             br#"{"progressToken":9007199254740993,"progress":0,"total":0}"#
@@ -146,23 +122,27 @@ mod tests {
     /// Contract: S-133, P-110.
     #[tokio::test(start_paused = true)]
     async fn updates_go_forward_and_are_spaced() {
-        let reporter = reporter();
-        assert!(reporter.admit(&Progress::new(1)));
-        assert!(!reporter.admit(&Progress::new(2)), "too soon");
+        let mut told = Told::default();
+        assert!(admit(&mut told, 1.0, true));
+        assert!(!admit(&mut told, 2.0, true), "too soon");
         tokio::time::advance(SPACING).await;
-        assert!(!reporter.admit(&Progress::new(1)), "not forward");
-        assert!(reporter.admit(&Progress::new(1.5)));
+        assert!(!admit(&mut told, 1.0, true), "not forward");
+        assert!(admit(&mut told, 1.5, true));
     }
 
     /// Contract: S-136.
     #[tokio::test(start_paused = true)]
     async fn updates_are_bounded_on_both_sides() {
-        let reporter = reporter();
         let mut out = Vec::new();
-        Progress::new(1).message("").push(&reporter.token, &mut out);
+        Progress::new(1).message("").push(&token(), &mut out);
         let room = LONGEST - out.len();
-        assert!(!reporter.admit(&Progress::new(1).message("x".repeat(room + 1))));
-        assert!(!reporter.admit(&Progress::new(f64::NAN)));
-        assert!(reporter.admit(&Progress::new(1).message("x".repeat(room))));
+        let told = async |progress: Progress| {
+            let link = CallLink::detached();
+            report(&link, &token(), progress).await;
+            link.told().last.is_some()
+        };
+        assert!(!told(Progress::new(1).message("x".repeat(room + 1))).await);
+        assert!(!told(Progress::new(f64::NAN)).await);
+        assert!(told(Progress::new(1).message("x".repeat(room))).await);
     }
 }

@@ -80,9 +80,12 @@ impl RawJson {
 
     /// A handle on the member `name` of this object. Of several with that name, the first.
     pub fn get(&self, name: &str) -> Option<Self> {
-        self.node()
-            .get(name)
-            .map(|node| Self::at(&self.document, node))
+        self.node().get(name).map(|node| self.part(node))
+    }
+
+    /// A handle on a value inside this one.
+    pub(crate) fn part(&self, node: Node<'_>) -> Self {
+        Self::at(&self.document, node)
     }
 
     /// A handle on a value of `document`.

@@ -1,6 +1,7 @@
 // The checks every TypeScript client goes through, once for each SDK line, and the report they leave.
 //
-// usage of a client script: node SCRIPT --mode legacy|auto --expect VERSION (--url URL | -- COMMAND ARGUMENT ...)
+// usage of a client script: node SCRIPT --era legacy|auto --mode plain|direct|compact --expect VERSION
+//   (--url URL | -- COMMAND ARGUMENT ...)
 // A check that the server or the client line cannot do is reported as a skip with the reason, never left out.
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
@@ -11,9 +12,13 @@ const wrongTool = 'no_such_tool';
 
 export function options() {
   const string = { type: 'string' };
-  const { values, positionals } = parseArgs({ options: { url: string, mode: string, expect: string }, allowPositionals: true });
+  const { values, positionals } = parseArgs({
+    options: { url: string, era: string, mode: string, expect: string },
+    allowPositionals: true,
+  });
   const [command, ...args] = positionals;
-  return { ...values, stdio: { command, args, stderr: 'inherit' } };
+  const transport = values.url ? 'http' : 'stdio';
+  return { ...values, transport, stdio: { command, args, stderr: 'inherit' } };
 }
 
 // What the SDK's own package says, found beside the script (the modules are linked there).
@@ -83,38 +88,89 @@ async function until(condition, message) {
   throw new Error(message);
 }
 
+// What the server can do, as its mode shows it: as tools, or behind the three tools of compact mode.
+class Server {
+  constructor(client, mode) {
+    this.client = client;
+    this.mode = mode;
+  }
+
+  // The tool to call for an operation, and its arguments.
+  shown(name, args) {
+    return this.mode === 'compact' ? ['call_tool', { name, arguments: args }] : [name, args];
+  }
+  call(name, args, extra) {
+    return this.client.call(...this.shown(name, args), extra);
+  }
+  ask(name, args, rest) {
+    const [tool, shown] = this.shown(name, args);
+    return this.client.ask({ name: tool, arguments: shown, ...rest });
+  }
+  async offers(name) {
+    if (this.mode !== 'compact') return (await this.client.tools()).some(tool => tool.name === name);
+    return !(await this.client.call('get_tool_details', { name })).isError;
+  }
+  // The structured value of a result. Wherever it is wrapped, the text is a copy of the whole.
+  value({ structuredContent, content }) {
+    if (this.mode === 'plain') return structuredContent;
+    must(content.at(-1).text === JSON.stringify(structuredContent), JSON.stringify(content));
+    return structuredContent.value;
+  }
+  // The code of a failure; its message has to be in the text.
+  failure({ isError, structuredContent, content }) {
+    must(isError === true, 'no failure');
+    const { code, message } = structuredContent.failure;
+    const told = this.mode === 'plain' ? message : JSON.stringify(structuredContent);
+    must(content.at(-1).text === told, JSON.stringify(content));
+    return code;
+  }
+}
+
 // Runs all checks on a client and exits. The client has:
 //   connect() -> version, modern(), capabilities(), alive(), close(), answers, changes (a counter),
 //   tools() resources() templates() prompts() -> arrays, call(name, args, {signal, onprogress}),
 //   read(uri), prompt(name, args), complete(params), sessionId(), missing (the code of a resource that is not there),
 //   and where its line can do it: ask(params), listen().
-export async function runChecks(client, { package: name, mode, expect, transport }) {
+export async function runChecks(client, name, { era, mode, expect, transport }) {
   const report = new Report();
+  const server = new Server(client, mode);
   await report.run('connect', async () => {
     const version = await client.connect();
     must(version === expect, `negotiated ${version}, not ${expect}`);
     return version;
   });
   if (report.checks[0].status === 'pass') {
-    await listing(client, report);
+    await listing(client, report, mode);
     await using(client, report);
-    await calling(client, report);
-    await cancelling(client, report, transport);
-    await asking(client, report);
-    await changing(client, report);
+    if (mode === 'compact') await finding(client, report);
+    await calling(client, report, server);
+    await cancelling(client, report, server, transport);
+    await asking(client, report, server);
+    await changing(client, report, server);
     await report.run('close', () => client.close());
   }
-  const summary = { client: name, version: packageVersion(name), mode, transport, protocol: expect, checks: report.checks };
-  process.stdout.write(`${JSON.stringify(summary)}\n`);
-  process.exit(report.checks.some(check => check.status === 'fail') ? 1 : 0);
+  leave(name, expect, report.checks);
+}
+
+// Prints the report and exits.
+export function leave(name, protocol, checks) {
+  process.stdout.write(`${JSON.stringify({ client: name, version: packageVersion(name), protocol, checks })}\n`);
+  process.exit(checks.some(check => check.status === 'fail') ? 1 : 0);
+}
+
+// The tools have to be the ones that the mode shows first, and in compact mode no others.
+export function mustShow(mode, tools) {
+  const names = tools.map(tool => tool.name);
+  if (mode === 'compact') must(names.join() === 'search_tools,get_tool_details,call_tool', `the tools are ${names}`);
+  else must(names[0] === 'test_simple_text', `the first tool is ${names[0]}`);
 }
 
 // Everything the server lists, seen through this client.
-async function listing(client, report) {
+async function listing(client, report, mode) {
   await report.run('alive', () => client.alive());
   await report.run('list_tools', async () => {
     const tools = await client.tools();
-    must(tools[0]?.name === 'test_simple_text', `the first tool is ${tools[0]?.name}`);
+    mustShow(mode, tools);
     must(tools.every(tool => tool.inputSchema.type === 'object'), 'an input schema that is no object');
     return `${tools.length} tools`;
   });
@@ -164,43 +220,69 @@ async function using(client, report) {
   });
 }
 
-// Calls of tools: results of each kind, failures, progress.
-async function calling(client, report) {
+// The two tools of compact mode with which a client finds operations.
+async function finding(client, report) {
+  const found = async (tool, args) => (await client.call(tool, args)).structuredContent.value;
+  await report.run('search_tools', async () => {
+    const { operations } = await found('search_tools', { query: 'greet somebody', limit: 2 });
+    must(operations[0].name === 'greet' && operations[0].description.length > 0, JSON.stringify(operations));
+    must(operations.length <= 2 && !operations[0].inputSchema, JSON.stringify(operations));
+  });
+  await report.run('get_tool_details', async () => {
+    const details = await found('get_tool_details', { name: 'greet' });
+    must(details.name === 'greet' && details.inputSchema.required.join() === 'name', JSON.stringify(details));
+    must((await client.call('get_tool_details', { name: wrongTool })).isError === true, 'details of no operation');
+  });
+}
+
+// Calls of operations: results of each kind, failures, progress.
+async function calling(client, report, server) {
   await report.run('call_tool', async () => {
-    const result = await client.call('test_simple_text', {});
+    const result = await server.call('test_simple_text', {});
     must(!result.isError && text(result) === 'This is a simple text response for testing.', JSON.stringify(result));
   });
   await report.run('call_mixed', async () => {
-    const kinds = (await client.call('test_multiple_content_types', {})).content.map(block => block.type);
+    const kinds = (await server.call('test_multiple_content_types', {})).content.map(block => block.type);
     must(kinds.join() === 'text,image,resource', kinds.join());
   });
+  await report.run('call_structured', async () => {
+    const { started } = server.value(await server.call('cancel_stats', {}));
+    must(Number.isInteger(started), `started is ${started}`);
+  });
   await report.run('call_error', async () => {
-    const result = await client.call('test_error_handling', {});
-    must(result.isError === true && text(result).length > 0, JSON.stringify(result));
+    const code = server.failure(await server.call('test_error_handling', {}));
+    must(code === 'intended', `got ${code}`);
+  });
+  await report.run('call_invalid', async () => {
+    const code = server.failure(await server.call('greet', { name: 7 }));
+    must(code === 'invalid_arguments', `got ${code}`);
   });
   await report.run('call_unknown', async () => {
     const code = await client.call(wrongTool, {}).then(() => 'an answer', error => error.code);
     must(code === -32602, `got ${code}`);
+    if (server.mode !== 'compact') return;
+    const failure = server.failure(await server.call(wrongTool, {}));
+    must(failure === 'unavailable', `got ${failure}`);
   });
   await report.run('progress', async () => {
     const seen = [];
-    const result = await client.call('test_tool_with_progress', {}, { onprogress: step => seen.push(step.progress) });
+    const result = await server.call('test_tool_with_progress', {}, { onprogress: step => seen.push(step.progress) });
     must(!result.isError, text(result));
     must(seen.join() === '0,50,100', `progress was ${seen}`);
   });
 }
 
 // A call given up: by closing its stream in the modern era over HTTP, by a notice that names it everywhere else.
-async function cancelling(client, report, transport) {
+async function cancelling(client, report, server, transport) {
   if (transport === 'http' && !client.modern() && !client.sessionId()) {
     report.skip('cancel', 'the server gave no session in which a notice could name the call');
     return;
   }
   await report.run('cancel', async () => {
-    const stats = async () => JSON.parse(text(await client.call('cancel_stats', {})));
+    const stats = async () => server.value(await server.call('cancel_stats', {}));
     const before = await stats();
     const controller = new AbortController();
-    const call = client.call('slow_cancellable', { seconds: 60 }, { signal: controller.signal });
+    const call = server.call('slow_cancellable', { seconds: 60 }, { signal: controller.signal });
     const outcome = call.then(() => 'an answer', () => 'rejected');
     await until(async () => (await stats()).started > before.started, 'the call never started');
     controller.abort('the user changed their mind');
@@ -210,21 +292,21 @@ async function cancelling(client, report, transport) {
 }
 
 // Forms: the same question is a server request in the legacy era and an input_required result in the modern one.
-async function asking(client, report) {
+async function asking(client, report, server) {
   const [tool, args] = client.modern()
     ? ['test_input_required_result_elicitation', {}]
     : ['test_elicitation', { message: 'who are you?' }];
-  const listed = (await client.tools()).some(({ name }) => name === tool);
+  const offered = await server.offers(tool);
   for (const plan of ['accept', 'decline', 'cancel']) {
-    if (!listed) {
-      report.skip(`elicit_${plan}`, `the server lists no ${tool}`);
+    if (!offered) {
+      report.skip(`elicit_${plan}`, `the server offers no ${tool}`);
       continue;
     }
     await report.run(`elicit_${plan}`, async () => {
       const { answers } = client;
       answers.plan = plan;
       answers.forms = [];
-      const result = await client.call(tool, args).catch(error => {
+      const result = await server.call(tool, args).catch(error => {
         if (plan === 'accept') throw error; // a refusal may end the call in an error
       });
       must(answers.forms.length > 0, 'the form never came');
@@ -234,21 +316,21 @@ async function asking(client, report) {
   }
   if (!client.ask) report.skip('manual_input_required', 'this client line hands out no input_required results');
   else if (!client.modern()) report.skip('manual_input_required', 'the legacy era has no input_required results');
-  else if (!listed) report.skip('manual_input_required', `the server lists no ${tool}`);
+  else if (!offered) report.skip('manual_input_required', `the server offers no ${tool}`);
   else
     await report.run('manual_input_required', async () => {
-      const first = await client.ask({ name: tool, arguments: args });
+      const first = await server.ask(tool, args);
       must(first.resultType === 'input_required', JSON.stringify(first));
       const { inputRequests, requestState } = first;
       const inputResponses = Object.fromEntries(Object.entries(inputRequests).map(([key, { params }]) =>
         [key, { action: 'accept', content: fill(params.requestedSchema) }]));
-      const last = await client.ask({ name: tool, arguments: args, inputResponses, requestState });
+      const last = await server.ask(tool, args, { inputResponses, requestState });
       must(text(last).includes('Alice'), JSON.stringify(last));
     });
 }
 
 // Changes of the tool list, where the server says that it tells of them.
-async function changing(client, report) {
+async function changing(client, report, server) {
   if (!client.capabilities().tools?.listChanged) {
     report.skip('list_changed', 'the server does not declare tools.listChanged');
     return;
@@ -256,7 +338,7 @@ async function changing(client, report) {
   await report.run('list_changed', async () => {
     const before = client.changes;
     const subscription = client.modern() ? await client.listen() : undefined;
-    await client.call('test_trigger_tool_change', {});
+    await server.call('test_trigger_tool_change', {});
     await until(() => client.changes > before, 'no notifications/tools/list_changed came');
     await subscription?.close();
   });

@@ -1,6 +1,7 @@
 """The checks every Python client goes through, once for each line, and the report they leave.
 
-usage of a client script: python SCRIPT --mode legacy|auto --expect VERSION (--url URL | -- COMMAND ARGUMENT ...)
+usage of a client script: python SCRIPT --era legacy|auto --mode plain|direct|compact --expect VERSION
+    (--url URL | -- COMMAND ARGUMENT ...)
 A check that the server or the client line cannot do is reported as a skip with the reason, never left out.
 Results are compared in their wire form (`wire`), so that the checks do not depend on one line's names.
 """
@@ -14,11 +15,13 @@ from contextlib import AsyncExitStack
 from importlib.metadata import version
 
 TIMEOUT = 15.0
+WRONG_TOOL = "no_such_tool"
 
 
 def options():
     parser = argparse.ArgumentParser()
     parser.add_argument("--url")
+    parser.add_argument("--era", required=True)
     parser.add_argument("--mode", required=True)
     parser.add_argument("--expect", required=True)
     parser.add_argument("stdio", nargs="*")
@@ -98,6 +101,43 @@ class Client:
         return self.plan
 
 
+class Server:
+    """What the server can do, as its mode shows it: as tools, or behind the three tools of compact mode."""
+
+    def __init__(self, client):
+        self.client, self.mode = client, client.options.mode
+
+    def shown(self, name, args):
+        """The tool to call for an operation, and its arguments."""
+        return ("call_tool", {"name": name, "arguments": args}) if self.mode == "compact" else (name, args)
+
+    async def call(self, name, args, progress=None):
+        return await self.client.call(*self.shown(name, args), progress)
+
+    async def ask(self, name, args, responses=None, state=None):
+        return await self.client.ask(*self.shown(name, args), responses, state)
+
+    async def offers(self, name):
+        if self.mode == "compact":
+            return not (await self.client.call("get_tool_details", {"name": name})).get("isError")
+        return any(tool["name"] == name for tool in await self.client.tools())
+
+    def value(self, result):
+        """The structured value of a result. Wherever it is wrapped, the text is a copy of the whole."""
+        value = result["structuredContent"]
+        if self.mode == "plain":
+            return value
+        must(json.loads(result["content"][-1]["text"]) == value, result)
+        return value["value"]
+
+    def failure(self, result):
+        """The code of a failure; its message has to be in the text."""
+        must(result["isError"] is True, result)
+        value, told = result["structuredContent"], result["content"][-1]["text"]
+        must(told == value["failure"]["message"] if self.mode == "plain" else json.loads(told) == value, result)
+        return value["failure"]["code"]
+
+
 class Report:
     def __init__(self):
         self.checks = []
@@ -126,8 +166,8 @@ def run_checks(client):
         asyncio.run(main(client, report))
     except BaseException as error:  # some lines raise from their background tasks only at the end
         report.checks.append({"name": "close", "status": "fail", "detail": repr(innermost(error))})
-    summary = {"client": f"python {client.package}", "version": version(client.package), "mode": options.mode,
-               "transport": "http" if options.url else "stdio", "protocol": options.expect, "checks": report.checks}
+    summary = {"client": f"python {client.package}", "version": version(client.package),
+               "protocol": options.expect, "checks": report.checks}
     print(json.dumps(summary))
     sys.exit(any(check["status"] == "fail" for check in report.checks))
 
@@ -140,17 +180,22 @@ async def main(client, report):
         must(negotiated == client.options.expect, f"negotiated {negotiated}, not {client.options.expect}")
 
     if await report.run("connect", connect()):
-        for group in (listing, using, calling, cancelling, asking, changing):
-            await group(client, report)
+        server = Server(client)
+        for group in (listing, using, finding, calling, cancelling, asking, changing):
+            await group(client, report, server)
         await report.run("close", stack.aclose())
 
 
-async def listing(client, report):
+async def listing(client, report, server):
     """Everything the server lists, seen through this client."""
 
     async def tools():
         tools = await client.tools()
-        must(tools and tools[0]["name"] == "test_simple_text", f"the first tool is {tools[:1]}")
+        names = [tool["name"] for tool in tools]
+        if server.mode == "compact":
+            must(names == ["search_tools", "get_tool_details", "call_tool"], f"the tools are {names}")
+        else:
+            must(names[:1] == ["test_simple_text"], f"the first tool is {names[:1]}")
         must(all(tool["inputSchema"]["type"] == "object" for tool in tools), "an input schema that is no object")
         return f"{len(tools)} tools"
 
@@ -166,7 +211,7 @@ async def listing(client, report):
     await report.run("list_prompts", lists(client.prompts, "name", "test_simple_prompt"))
 
 
-async def using(client, report):
+async def using(client, report, _):
     """Resources, prompts and completion."""
 
     async def read(uri, media, field, part):
@@ -193,24 +238,51 @@ async def using(client, report):
     await report.run("complete", complete())
 
 
-async def calling(client, report):
-    """Calls of tools: results of each kind, failures, progress."""
+async def finding(client, report, server):
+    """The two tools of compact mode with which a client finds operations."""
+
+    async def found(tool, args):
+        return (await client.call(tool, args))["structuredContent"]["value"]
+
+    async def search():
+        operations = (await found("search_tools", {"query": "greet somebody", "limit": 2}))["operations"]
+        must(operations[0]["name"] == "greet" and operations[0]["description"], operations)
+        must(len(operations) <= 2 and "inputSchema" not in operations[0], operations)
+
+    async def details():
+        details = await found("get_tool_details", {"name": "greet"})
+        must(details["name"] == "greet" and details["inputSchema"]["required"] == ["name"], details)
+        must((await client.call("get_tool_details", {"name": WRONG_TOOL}))["isError"] is True, "details of no operation")
+
+    if server.mode == "compact":
+        await report.run("search_tools", search())
+        await report.run("get_tool_details", details())
+
+
+async def calling(client, report, server):
+    """Calls of operations: results of each kind, failures, progress."""
 
     async def simple():
-        result = await client.call("test_simple_text", {})
+        result = await server.call("test_simple_text", {})
         must(not result.get("isError") and text(result) == "This is a simple text response for testing.", result)
 
     async def mixed():
-        kinds = [block["type"] for block in (await client.call("test_multiple_content_types", {}))["content"]]
+        kinds = [block["type"] for block in (await server.call("test_multiple_content_types", {}))["content"]]
         must(kinds == ["text", "image", "resource"], kinds)
 
-    async def error():
-        result = await client.call("test_error_handling", {})
-        must(result["isError"] is True and text(result), result)
+    async def structured():
+        value = server.value(await server.call("cancel_stats", {}))
+        must(isinstance(value["started"], int), value)
+
+    async def failing(code, name, args):
+        failure = server.failure(await server.call(name, args))
+        must(failure == code, f"got {failure}")
 
     async def unknown():
-        code = await code_of(client.call("no_such_tool", {}))
+        code = await code_of(client.call(WRONG_TOOL, {}))
         must(code == -32602, f"got {code}")
+        if server.mode == "compact":
+            await failing("unavailable", WRONG_TOOL, {})
 
     async def progress():
         seen = []
@@ -218,23 +290,25 @@ async def calling(client, report):
         async def step(progress, total, message):
             seen.append(progress)
 
-        result = await client.call("test_tool_with_progress", {}, step)
+        result = await server.call("test_tool_with_progress", {}, step)
         must(not result.get("isError"), text(result))
         await asyncio.sleep(0.1)  # the last step may be handled after the result
         must(seen == [0, 50, 100], f"progress was {seen}")
 
     await report.run("call_tool", simple())
     await report.run("call_mixed", mixed())
-    await report.run("call_error", error())
+    await report.run("call_structured", structured())
+    await report.run("call_error", failing("intended", "test_error_handling", {}))
+    await report.run("call_invalid", failing("invalid_arguments", "greet", {"name": 7}))
     await report.run("call_unknown", unknown())
     await report.run("progress", progress())
 
 
-async def cancelling(client, report):
+async def cancelling(client, report, server):
     """A call given up: by closing its stream in the modern era over HTTP, by a notice that names it elsewhere."""
 
     async def stats():
-        return json.loads(text(await client.call("cancel_stats", {})))
+        return server.value(await server.call("cancel_stats", {}))
 
     async def cancel():
         before = await stats()
@@ -242,7 +316,7 @@ async def cancelling(client, report):
         async def more(counter):
             return (await stats())[counter] > before[counter]
 
-        call = asyncio.ensure_future(client.call("slow_cancellable", {"seconds": 60}))
+        call = asyncio.ensure_future(server.call("slow_cancellable", {"seconds": 60}))
         await until(lambda: more("started"), "the call never started")
         call.cancel()
         await asyncio.wait([call], timeout=5)
@@ -255,17 +329,17 @@ async def cancelling(client, report):
         await report.run("cancel", cancel())
 
 
-async def asking(client, report):
+async def asking(client, report, server):
     """Forms: the same question is a server request in the legacy era, an input_required result in the modern one."""
     tool, args = "test_elicitation", {"message": "who are you?"}
     if client.modern:
         tool, args = "test_input_required_result_elicitation", {}
-    listed = any(entry["name"] == tool for entry in await client.tools())
+    offered = await server.offers(tool)
 
     async def elicit(plan):
         client.plan, client.forms, result = plan, 0, None
         try:
-            result = await client.call(tool, args)
+            result = await server.call(tool, args)
         except Exception:
             if plan == "accept":  # a refusal may end the call in an error
                 raise
@@ -275,29 +349,29 @@ async def asking(client, report):
         return f"{client.forms} forms"
 
     async def manual():
-        first = await client.ask(tool, args)
+        first = await server.ask(tool, args)
         must(first["resultType"] == "input_required", first)
         responses = {key: {"action": "accept", "content": fill(request["params"]["requestedSchema"])}
                      for key, request in first["inputRequests"].items()}
-        last = await client.ask(tool, args, responses, first.get("requestState"))
+        last = await server.ask(tool, args, responses, first.get("requestState"))
         must("Alice" in text(last), last)
 
     for plan in ("accept", "decline", "cancel"):
-        if listed:
+        if offered:
             await report.run(f"elicit_{plan}", elicit(plan))
         else:
-            report.skip(f"elicit_{plan}", f"the server lists no {tool}")
+            report.skip(f"elicit_{plan}", f"the server offers no {tool}")
     if not client.ask:
         report.skip("manual_input_required", "this client line hands out no input_required results")
     elif not client.modern:
         report.skip("manual_input_required", "the legacy era has no input_required results")
-    elif not listed:
-        report.skip("manual_input_required", f"the server lists no {tool}")
+    elif not offered:
+        report.skip("manual_input_required", f"the server offers no {tool}")
     else:
         await report.run("manual_input_required", manual())
 
 
-async def changing(client, report):
+async def changing(client, report, server):
     """Changes of the tool list, where the server says that it tells of them."""
 
     async def changed():
@@ -305,7 +379,7 @@ async def changing(client, report):
             if client.modern:
                 await client.listen(stack)
             before = client.changes
-            await client.call("test_trigger_tool_change", {})
+            await server.call("test_trigger_tool_change", {})
 
             async def more():
                 return client.changes > before

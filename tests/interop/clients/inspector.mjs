@@ -1,10 +1,10 @@
 // Drives a server with the command line of the Inspector, one process per check, and leaves the report of checks.mjs.
 import { spawnSync } from 'node:child_process';
-import { options, packageVersion } from './checks.mjs';
+import { leave, mustShow, options } from './checks.mjs';
 
 const name = '@modelcontextprotocol/inspector';
 const launcher = new URL(`node_modules/${name}/clients/launcher/build/index.js`, import.meta.url).pathname;
-const { url, stdio, mode, expect } = options();
+const { url, stdio, era, mode, expect } = options();
 const target = url ? [url] : ['--', stdio.command, ...stdio.args];
 const checks = [];
 
@@ -13,7 +13,8 @@ function check(name, args, judge) {
   const start = Date.now();
   const run = spawnSync(
     process.execPath,
-    [launcher, '--cli', '--quiet', '--format', 'json', '--protocol-era', mode, ...args, ...target],
+    // An option that takes more than one value would take the target, too: they stand before the others.
+    [launcher, '--cli', ...args, '--quiet', '--format', 'json', '--protocol-era', era, ...target],
     { encoding: 'utf8', timeout: 30_000 },
   );
   let [status, detail] = ['pass', undefined];
@@ -26,19 +27,18 @@ function check(name, args, judge) {
   checks.push({ name, status, ms: Date.now() - start, detail });
 }
 
-function listed({ tools }) {
-  if (tools[0]?.name !== 'test_simple_text') throw new Error(`the first tool is ${tools[0]?.name}`);
-}
-function called({ content }) {
-  if (content[0].text !== 'This is a simple text response for testing.') throw new Error(JSON.stringify(content));
+// A call of an operation, as the mode shows it.
+function call(operation, args) {
+  const shown = Object.entries(mode === 'compact' ? { name: operation, arguments: args } : args);
+  const pairs = shown.map(([key, value]) => `${key}=${JSON.stringify(value)}`);
+  return ['--method', 'tools/call', '--tool-name', mode === 'compact' ? 'call_tool' : operation, '--tool-arg', ...pairs];
 }
 
-check('list_tools', ['--method', 'tools/list'], listed);
-check('call_tool', ['--method', 'tools/call', '--tool-name', 'test_simple_text'], called);
+check('list_tools', ['--method', 'tools/list'], ({ tools }) => mustShow(mode, tools));
+check('call_tool', call('greet', { name: 'Ada' }), ({ content }) => {
+  if (content[0].text !== 'Hello, Ada!') throw new Error(JSON.stringify(content));
+});
 // Exits with a status of its own when a schema is not one that all model providers take.
-check('strict_schemas', ['--method', 'tools/list', '--strict'], listed);
+check('strict_schemas', ['--method', 'tools/list', '--strict'], ({ tools }) => mustShow(mode, tools));
 
-const transport = url ? 'http' : 'stdio';
-const summary = { client: name, version: packageVersion(name), mode, transport, protocol: expect, checks };
-process.stdout.write(`${JSON.stringify(summary)}\n`);
-process.exit(checks.some(({ status }) => status === 'fail') ? 1 : 0);
+leave(name, expect, checks);

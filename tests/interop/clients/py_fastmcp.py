@@ -19,7 +19,7 @@ class FastMcp(checks.Client, MessageHandler):
         else:
             transport = StdioTransport(command=options.stdio[0], args=options.stdio[1:], keep_alive=False)
         self.client = await stack.enter_async_context(Client(
-            transport, mode=options.mode, timeout=TIMEOUT, elicitation_handler=self.on_form,
+            transport, mode=options.era, timeout=TIMEOUT, elicitation_handler=self.on_form,
             sampling_handler=self.on_sample, roots=["file:///interop"], message_handler=self))
         negotiated = self.client.protocol_version
         self.session_id = transport.get_session_id()

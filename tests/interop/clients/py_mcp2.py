@@ -22,7 +22,7 @@ class Mcp2(checks.Client):
         else:
             target = StdioServerParameters(command=options.stdio[0], args=options.stdio[1:])
         self.client = await stack.enter_async_context(Client(
-            target, mode=options.mode, read_timeout_seconds=TIMEOUT, elicitation_callback=self.on_form,
+            target, mode=options.era, read_timeout_seconds=TIMEOUT, elicitation_callback=self.on_form,
             sampling_callback=self.on_sample, list_roots_callback=self.on_roots, message_handler=self.on_message))
         negotiated = self.client.protocol_version
         self.modern = negotiated >= "2026-07-28"

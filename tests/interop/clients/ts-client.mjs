@@ -3,13 +3,14 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { Answers, identity, options, runChecks, timeout } from './checks.mjs';
 
-const { url, stdio, mode, expect } = options();
+const wanted = options();
+const { url, stdio } = wanted;
 const limit = { timeout };
 const answers = new Answers();
 const transport = url ? new StreamableHTTPClientTransport(new URL(url)) : new StdioClientTransport({ ...stdio, env: process.env });
 const client = new Client(identity, {
   capabilities: { elicitation: { form: {} }, sampling: {}, roots: {} },
-  versionNegotiation: { mode },
+  versionNegotiation: { mode: wanted.era },
 });
 client.setRequestHandler('elicitation/create', async request => answers.elicit(request.params));
 client.setRequestHandler('sampling/createMessage', async () => answers.sample());
@@ -46,4 +47,4 @@ const adapter = {
 };
 client.setNotificationHandler('notifications/tools/list_changed', () => void adapter.changes++);
 
-await runChecks(adapter, { package: '@modelcontextprotocol/client', mode, expect, transport: url ? 'http' : 'stdio' });
+await runChecks(adapter, '@modelcontextprotocol/client', wanted);

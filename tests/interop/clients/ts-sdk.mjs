@@ -7,7 +7,8 @@ import {
 } from '@modelcontextprotocol/sdk/types.js';
 import { Answers, identity, options, runChecks, timeout } from './checks.mjs';
 
-const { url, stdio, mode, expect } = options();
+const wanted = options();
+const { url, stdio } = wanted;
 const limit = { timeout };
 const answers = new Answers();
 const transport = url ? new StreamableHTTPClientTransport(new URL(url)) : new StdioClientTransport({ ...stdio, env: process.env });
@@ -51,4 +52,4 @@ const adapter = {
 };
 client.setNotificationHandler(ToolListChangedNotificationSchema, () => void adapter.changes++);
 
-await runChecks(adapter, { package: '@modelcontextprotocol/sdk', mode, expect, transport: url ? 'http' : 'stdio' });
+await runChecks(adapter, '@modelcontextprotocol/sdk', wanted);
