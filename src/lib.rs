@@ -83,7 +83,8 @@
 //!
 //! A layer on the HTTP plane governs an exchange up to the head of the response; one on the message
 //! plane the whole call, its stream included. So limits and timeouts for calls belong on the message
-//! plane. [`Gate::describe`] prints the picture of a stack as it was built.
+//! plane. [`Gate::describe`] prints the picture of a stack as it was built, and the [guide] shows how
+//! to write a layer for each place.
 //!
 //! The modules are the floors of the house, and each imports only from those below: [`wire`] is what
 //! is said, [`service`] what it means, [`layers`] what stands around it, [`transport`] what owns
@@ -125,6 +126,7 @@
 )]
 #![warn(clippy::print_stdout, clippy::exit, clippy::unwrap_used)]
 
+pub mod guide;
 pub mod layers;
 pub mod service;
 mod stack;

@@ -426,6 +426,9 @@ pub struct Gate<H = Identity> {
 
 impl<H> Gate<H> {
     /// The stack as a service of HTTP requests.
+    ///
+    /// Layers of the HTTP plane are applied anew each time, so a limit among them is shared by the
+    /// clones of one such service. Everything below is one stack, whoever asks for it.
     #[cfg(feature = "http")]
     pub fn http(&self) -> Http<H::Service>
     where

@@ -6,7 +6,7 @@
 //!
 //! | plane | answer |
 //! |---|---|
-//! | HTTP | a status (503, 429 or 500) and a JSON-RPC error without id |
+//! | HTTP | a status (503, 429, 504 or 500) and a JSON-RPC error without id |
 //! | frames | a JSON-RPC error with the id of the request |
 //! | messages | an error; for a `tools/call` that was under way, the failure of the same code |
 //!

@@ -9,7 +9,7 @@ use super::members::Members;
 use super::output::{Output, Shape};
 use super::page::OperationPage;
 use crate::wire::Features;
-use crate::wire::json::RawJson;
+use crate::wire::json::{ObjectWriter, RawJson};
 
 /// The answer to an envelope: nothing, a result or an error, with hints for the transport.
 #[derive(Debug)]
@@ -96,6 +96,38 @@ impl CacheScope {
 }
 
 impl Reply {
+    /// A result with these members, for layers that answer on their own account.
+    ///
+    /// What a version wants besides (`resultType`, who the server is) is added when the reply is
+    /// encoded; a `_meta` is kept.
+    ///
+    /// ```
+    /// use portcullis::service::Reply;
+    /// use portcullis::wire::json::RawJson;
+    ///
+    /// let reply = Reply::object([("tools", RawJson::parse("[]")?)]);
+    /// assert_eq!(reply.members(), Some(&br#""tools":[]"#[..]));
+    /// # Ok::<(), portcullis::wire::json::SyntaxError>(())
+    /// ```
+    pub fn object<'a>(members: impl IntoIterator<Item = (&'a str, RawJson)>) -> Self {
+        let (mut out, mut meta) = (Vec::new(), None);
+        let mut object = ObjectWriter::members(&mut out);
+        for (name, value) in members {
+            match name {
+                "_meta" => meta = Some(value),
+                "resultType" => {}
+                name => {
+                    object.raw(name, value.text());
+                }
+            }
+        }
+        let mut reply = Self::result(out);
+        if let Outcome::Result(body) = &mut reply.outcome {
+            body.meta = meta;
+        }
+        reply
+    }
+
     /// A result given by the members of its object: `"a":1,"b":2`.
     pub(crate) fn result(members: impl Into<Members>) -> Self {
         Self::new(Outcome::Result(ResultBody {

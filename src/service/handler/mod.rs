@@ -53,9 +53,13 @@ pub use self::progress::Progress;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a handler",
     label = "not a handler",
-    note = "a handler is an async function whose arguments implement `FromCall` (`Args<T>`, \
-            `RawArgs`, `CallContext`, `State<T>`, `Principal` …), whose result implements \
-            `IntoOutcome`, and which is `Clone + Send + Sync + 'static`"
+    note = "a handler is an async function that is `Clone + Send + Sync + 'static`, and whose future \
+            is `Send`",
+    note = "each argument is `Args<T>` with `T: Deserialize + JsonSchema`, `Parsed<T>` with \
+            `T: Deserialize`, `RawArgs`, `CallContext`, `State<T>`, `Principal`, or another type \
+            that implements `FromCall`",
+    note = "the result is text, `Structured<T>` with `T: Serialize + JsonSchema`, `Json<T>`, content, \
+            or another type that implements `IntoOutcome`; or a `Result` of one of these"
 )]
 pub trait Handler<M, O>: Clone + Send + Sync + 'static {
     /// Runs the handler.

@@ -236,6 +236,10 @@ pub(crate) struct Pending {
 }
 
 impl Pending {
+    pub(crate) fn is_done(&self) -> bool {
+        self.call.is_finished()
+    }
+
     pub(crate) async fn answer(self) -> Answer {
         soon("an answer", self.call).await.unwrap()
     }

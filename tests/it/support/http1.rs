@@ -199,6 +199,11 @@ impl Connection {
         self.stream.write_all(bytes).await.unwrap();
     }
 
+    /// Writes as much as the server takes before it answers and closes.
+    pub(crate) async fn write_until_refused(&mut self, bytes: &[u8]) {
+        let _ = self.stream.write_all(bytes).await;
+    }
+
     /// Sends a request and reads the response.
     pub(crate) async fn send(&mut self, request: &Request) -> Response {
         self.write(&request.encode()).await;
@@ -266,6 +271,20 @@ impl Connection {
         let chunk = self.exactly(size).await;
         assert_eq!(self.line().await, "", "a chunk ends with a line break");
         (size > 0).then_some(chunk)
+    }
+
+    /// The next event of a stream whose head was read.
+    pub(crate) async fn event(&mut self) -> String {
+        let mut text = String::new();
+        while !text.ends_with("\n\n") {
+            let chunk = super::soon("a chunk", self.chunk())
+                .await
+                .expect("an event");
+            text.push_str(std::str::from_utf8(&chunk).unwrap());
+        }
+        let mut events = events(&text);
+        assert_eq!(events.len(), 1, "{text}");
+        events.remove(0)
     }
 
     /// Waits until the server closes, and returns whatever it still sent.
