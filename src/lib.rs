@@ -126,6 +126,8 @@
 )]
 #![warn(clippy::print_stdout, clippy::exit, clippy::unwrap_used)]
 
+#[cfg(any(test, fuzzing))]
+pub mod fuzzing;
 pub mod guide;
 pub mod layers;
 pub mod service;
