@@ -109,6 +109,35 @@ fn finds_duplicates_through_escapes_at_every_depth_and_width() {
     }
 }
 
+/// The fingerprint of a name is made of its ends and its length.
+#[test]
+fn names_with_one_fingerprint_are_told_apart_and_found() {
+    for width in [2, 16, 17] {
+        let plain: Vec<_> = (0..width)
+            .map(|n| format!("the_head{n:02}the_tail"))
+            .collect();
+        let members: Vec<_> = (0..width)
+            .map(|n| match n % 2 {
+                0 => format!("\"{}\":{n}", plain[n]),
+                _ => format!("\"{}\":{n}", plain[n].replace("the", r"\u0074he")),
+            })
+            .collect();
+        let document = parse(&format!("{{{}}}", members.join(","))).unwrap();
+        assert_eq!(document.duplicate(), None);
+        for (n, name) in plain.iter().enumerate() {
+            assert_eq!(document.root().get(name).unwrap().text(), n.to_string());
+        }
+        assert!(document.root().get("the_head99the_tail").is_none());
+        let twice = format!(r#"{{{},"the_h\u0065ad01the_tail":0}}"#, members.join(","));
+        let document = parse(&twice).unwrap();
+        let duplicate = document.duplicate().unwrap();
+        assert_eq!(
+            (&*duplicate.name, duplicate.offset),
+            (&*plain[1], twice.len() - 28)
+        );
+    }
+}
+
 #[test]
 fn refuses_the_names_serde_json_would_turn_into_other_values() {
     for name in ["RawValue", "Number"] {
