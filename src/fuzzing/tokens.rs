@@ -67,13 +67,17 @@ impl<'a> Tokens<'a> {
         })
     }
 
-    /// The same text with names written without escapes and integers without fraction and exponent.
+    /// The same text with names written without escapes, integers without fraction and exponent, and
+    /// zeros without sign.
     pub(super) fn plain(&self) -> String {
         let mut out = String::new();
         for token in &self.list {
             match token {
                 Token::Name(text) => {
-                    let name: String = serde_json::from_str(text).expect("no lone surrogates");
+                    let mut name: String = serde_json::from_str(text).expect("no lone surrogates");
+                    if name == "-0" {
+                        name.remove(0);
+                    }
                     out.push_str(&serde_json::to_string(&name).expect("a string"));
                 }
                 Token::Number(text) => match integer(text) {
