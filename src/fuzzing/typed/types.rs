@@ -77,7 +77,10 @@ fn maps<'a>(text: &Text<'a>) {
     text.exact::<HashMap<String, u64>>();
     text.exact::<BTreeMap<&'a str, IgnoredAny>>();
     text.exact::<BTreeMap<Cow<'a, str>, String>>();
-    text.exact::<BTreeMap<bool, IgnoredAny>>();
+    // `serde_json` cuts other names behind their first byte, also inside a character.
+    if text.plain.is_ascii() {
+        text.exact::<BTreeMap<bool, IgnoredAny>>();
+    }
     text.exact::<BTreeMap<char, IgnoredAny>>();
     text.exact::<BTreeMap<u8, IgnoredAny>>();
     text.exact::<BTreeMap<i32, bool>>();
