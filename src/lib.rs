@@ -126,7 +126,7 @@
 )]
 #![warn(clippy::print_stdout, clippy::exit, clippy::unwrap_used)]
 
-#[cfg(any(test, fuzzing))]
+#[cfg(all(any(test, fuzzing), feature = "http", feature = "stdio"))]
 pub mod fuzzing;
 pub mod guide;
 pub mod layers;

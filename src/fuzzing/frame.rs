@@ -7,7 +7,7 @@ use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 use crate::wire::json::{Document, Kind, MAX_DEPTH, Node, SyntaxErrorKind, quote};
-use crate::wire::{Frame, Message};
+use crate::wire::{Frame, Message, RequestId};
 
 use super::tokens::Tokens;
 
@@ -198,7 +198,7 @@ fn message(data: &[u8], has_duplicate: bool) {
                 root.is_object()
                     && root.get("jsonrpc").and_then(Node::as_str).as_deref() == Some("2.0")
             );
-            let id = call.id.as_ref().map(|id| id.text());
+            let id = call.id.as_ref().map(RequestId::text);
             assert_eq!(id, root.get("id").map(Node::text));
             assert_eq!(method.as_deref(), Some(call.method.name()));
         }

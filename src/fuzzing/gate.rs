@@ -6,11 +6,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use serde::Deserialize;
 use tokio::time::Duration;
 
+use crate::layers::Mode;
 use crate::service::handler::{Completions, Parsed, Progress, RawArgs, State, Text};
-use crate::service::{CallContext, Failure};
+use crate::service::{
+    CallContext, Failure, Limits, Operation, Prompt, Registry, Resource, ResourceTemplate,
+};
+use crate::stack::{Gate, Stack};
 use crate::wire::json::{Document, MAX_DEPTH, Node, RawJson};
 use crate::wire::{Error, PromptArgument, RequestId};
-use crate::{Gate, Limits, Mode, Operation, Prompt, Registry, Resource, ResourceTemplate, Stack};
 
 /// The longest message that is accepted: short, so that inputs go beyond it.
 pub(super) const LONGEST: usize = 2048;

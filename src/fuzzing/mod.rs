@@ -31,18 +31,6 @@ pub use self::stdio::stdio;
 pub use self::templates::templates;
 pub use self::typed::typed;
 
-/// Every property, by the name of its fuzz target.
-pub const PROPERTIES: &[(&str, fn(&[u8]))] = &[
-    ("cursors", cursors),
-    ("frame", frame),
-    ("headers", headers),
-    ("post", post),
-    ("sse", sse),
-    ("stdio", stdio),
-    ("templates", templates),
-    ("typed", typed),
-];
-
 /// Two parts of an input, the first up to a line break.
 fn halves(data: &[u8]) -> (&[u8], &[u8]) {
     match memchr::memchr(b'\n', data) {

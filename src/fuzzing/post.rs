@@ -9,9 +9,10 @@ use http::{Method, Request, Uri};
 use http_body::Body as _;
 use tower::{BoxError, ServiceExt as _};
 
+use crate::stack::Gate;
+use crate::transport::Http;
 use crate::wire::json::MAX_DEPTH;
 use crate::wire::{Frame, RequestId};
-use crate::{Gate, Http};
 
 use super::events::events;
 use super::gate::{LONGEST, Written, gate, written};

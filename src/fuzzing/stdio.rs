@@ -147,7 +147,7 @@ impl Pace {
         self.at += 1;
         match step.map(|step| step % 64) {
             // Never twice in a row.
-            Some(0) if self.at % 2 == 0 => {
+            Some(0) if self.at.is_multiple_of(2) => {
                 cx.waker().wake_by_ref();
                 Poll::Pending
             }

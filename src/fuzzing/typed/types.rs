@@ -73,6 +73,10 @@ fn lists<'a>(text: &Text<'a>) {
     text.rounded::<Vec<f64>>();
 }
 
+#[expect(
+    clippy::zero_sized_map_values,
+    reason = "the keys are what is looked at"
+)]
 fn maps<'a>(text: &Text<'a>) {
     text.exact::<HashMap<String, u64>>();
     text.exact::<BTreeMap<&'a str, IgnoredAny>>();
@@ -167,7 +171,7 @@ struct Strict {
 #[serde(default, rename_all = "camelCase")]
 struct Lenient {
     a: i128,
-    long_name: Option<Box<Lenient>>,
+    long_name: Option<Box<Self>>,
     #[serde(skip)]
     b: u8,
 }
@@ -236,15 +240,15 @@ enum Untagged {
     Float(f64),
     Text(String),
     Pair(u8, u8),
-    List(Vec<Untagged>),
-    Object { a: Box<Untagged> },
+    List(Vec<Self>),
+    Object { a: Box<Self> },
 }
 
 #[derive(Debug, Deserialize, PartialEq)]
 enum Tree {
     Leaf(i64),
-    Node(Vec<Tree>),
-    Names { a: BTreeMap<String, Tree> },
+    Node(Vec<Self>),
+    Names { a: BTreeMap<String, Self> },
 }
 
 /// A text that is kept as it is.
