@@ -1,8 +1,8 @@
 //! Serving HTTP on a listener of one's own: hyper, HTTP/1.1 and 2.
 //!
-//! Every connection has `TCP_NODELAY` set, a bound on how long a request's head may take, and ends
-//! when the other side takes nothing for too long. There are only so many connections at once. What
-//! ends the server lets requests under way finish for a while.
+//! Every connection has `TCP_NODELAY` set, and ends when the other side begins no request or takes
+//! nothing for too long. There are only so many connections at once. What ends the server lets requests
+//! under way finish for a while.
 
 use std::any::Any;
 use std::convert::Infallible;
@@ -21,13 +21,13 @@ use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
-use tokio::time::{Duration, sleep};
+use tokio::time::{Duration, MissedTickBehavior, interval, sleep};
 use tower::{BoxError, Service};
 
 use crate::service::{Limits, count, millis};
 
 use super::http::Http;
-use super::stall::StallTimeout;
+use super::watch::{Activity, Watch, WatchedService, WatchedStream};
 
 /// Serves HTTP on a listener until the process is told to end (SIGINT or SIGTERM).
 ///
@@ -113,6 +113,12 @@ where
         let places = Arc::new(Semaphore::new(count(self.limits.connections)));
         let graceful = GracefulShutdown::new();
         let mut connections = JoinSet::new();
+        let mut watch = Watch::new(
+            millis(self.limits.header_read_ms),
+            millis(self.limits.write_stall_ms),
+        );
+        let mut looks = interval(watch.interval());
+        looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut end = match self.until {
             Some(end) => end,
             None => Box::pin(signal()?),
@@ -126,9 +132,13 @@ where
                 accepted = accepted => accepted,
                 () = &mut end => break,
                 Some(_) = connections.join_next() => continue,
+                _ = looks.tick() => {
+                    watch.look();
+                    continue;
+                }
             };
             let stream = match accepted {
-                Ok((stream, _)) => prepared(stream, self.limits),
+                Ok((stream, _)) => stream,
                 Err(error) => {
                     // Out of descriptors, most likely: some will be given back.
                     tracing::warn!(target: "portcullis::serve", %error, "cannot accept a connection");
@@ -136,15 +146,21 @@ where
                     continue;
                 }
             };
-            let service = TowerToHyperService::new(self.service.clone());
+            let activity = Arc::<Activity>::default();
+            let service = TowerToHyperService::new(WatchedService {
+                inner: self.service.clone(),
+                activity: Arc::clone(&activity),
+            });
+            let stream = prepared(stream, Arc::clone(&activity));
             let connection = builder.serve_connection(stream, service).into_owned();
             let connection = graceful.watch(connection);
-            connections.spawn(async move {
+            let task = connections.spawn(async move {
                 let _place = place;
                 if let Err(error) = connection.await {
                     tracing::debug!(target: "portcullis::serve", error, "a connection ended");
                 }
             });
+            watch.add(activity, task);
         }
         drop(self.listener);
         tracing::info!(target: "portcullis::serve", "ending: no new connections");
@@ -161,10 +177,6 @@ where
     fn connection_builder(&self) -> auto::Builder<TokioExecutor> {
         let mut builder = auto::Builder::new(TokioExecutor::new());
         builder
-            .http1()
-            .timer(TokioTimer::new())
-            .header_read_timeout(millis(self.limits.header_read_ms));
-        builder
             .http2()
             .timer(TokioTimer::new())
             .max_concurrent_streams(u32::try_from(self.limits.http2_streams).ok());
@@ -172,12 +184,11 @@ where
     }
 }
 
-fn prepared(stream: TcpStream, limits: Limits) -> TokioIo<StallTimeout<TcpStream>> {
+fn prepared(stream: TcpStream, activity: Arc<Activity>) -> TokioIo<WatchedStream<TcpStream>> {
     if let Err(error) = stream.set_nodelay(true) {
         tracing::debug!(target: "portcullis::serve", %error, "cannot set TCP_NODELAY");
     }
-    let stream = StallTimeout::new(stream, millis(limits.write_stall_ms));
-    TokioIo::new(stream.begins_within(millis(limits.header_read_ms)))
+    TokioIo::new(WatchedStream::new(stream, activity))
 }
 
 /// Ready when the process is told to end.
