@@ -21,8 +21,7 @@ pin_project! {
         most: usize,
         patience: Duration,
         // Most bodies are there at once and need no timer.
-        #[pin]
-        deadline: Option<Sleep>,
+        deadline: Option<Pin<Box<Sleep>>>,
     }
 }
 
@@ -51,12 +50,11 @@ impl<B: Body> Future for ReadBody<B> {
                 Poll::Ready(Some(Err(_))) => return Poll::Ready(Err(Rejection::Broken)),
                 Poll::Ready(None) => return Poll::Ready(Ok(std::mem::take(this.read))),
                 Poll::Pending => {
-                    if this.deadline.is_none() {
-                        this.deadline.set(Some(sleep(*this.patience)));
-                    }
-                    if let Some(deadline) = this.deadline.as_mut().as_pin_mut() {
-                        ready!(deadline.poll(cx));
-                    }
+                    let patience = *this.patience;
+                    let deadline = this
+                        .deadline
+                        .get_or_insert_with(|| Box::pin(sleep(patience)));
+                    ready!(deadline.as_mut().poll(cx));
                     return Poll::Ready(Err(Rejection::TooSlow));
                 }
             };
