@@ -99,6 +99,10 @@ impl<S: Clone> Clones<S> {
     }
 
     /// Nobody waits for the spare one: whoever finds it locked makes another.
+    #[expect(
+        clippy::unnecessary_box_returns,
+        reason = "it is moved with the call and kept for the next: a pointer is quicker to move"
+    )]
     fn take(&self) -> Box<S> {
         let spare = self
             .spare

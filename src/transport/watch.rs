@@ -391,7 +391,8 @@ mod tests {
             std::future::pending::<()>().await;
         });
         let lived = lifetime(&activity, task).await;
-        assert!(is_about(lived - 20 * HEAD - HEAD / 2, HEAD), "{lived:?}");
+        let idle = lived.checked_sub(20 * HEAD + HEAD / 2).unwrap();
+        assert!(is_about(idle, HEAD), "{lived:?}");
     }
 
     #[tokio::test]
