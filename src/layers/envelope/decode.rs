@@ -63,6 +63,7 @@ pub(super) fn decode(inbound: Inbound, versions: Versions) -> Result<Envelope, R
             extensions: inbound.extensions,
             link: inbound.link,
             shape: Shape::Plain,
+            ceiling: usize::MAX,
             target: None,
         })),
         Err(error) => Err(Refused {

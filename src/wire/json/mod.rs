@@ -30,6 +30,7 @@ mod strings;
 mod write;
 
 pub use self::de::{DecodeError, from_node};
+pub(crate) use self::escape::{escaped_len, exceed};
 pub use self::escape::{push_str, quote};
 pub use self::index::Kind;
 pub use self::node::{Elements, Members, Node};
