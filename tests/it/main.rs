@@ -5,6 +5,7 @@ mod examples;
 mod http;
 mod library;
 mod malformed;
+mod memory;
 mod modes;
 mod output;
 mod panics;
