@@ -43,6 +43,12 @@ impl<'a> NodeRef<'a> {
         }
     }
 
+    /// Whether its tree has all its places, though not every scalar.
+    pub(crate) fn is_small(self) -> bool {
+        self.value()
+            .is_none_or(|node| tree(node, &mut { LARGEST_TREE }).is_some())
+    }
+
     fn of_kind(self, kind: Kind) -> Option<Node<'a>> {
         self.value().filter(|node| node.kind() == kind)
     }
@@ -102,12 +108,11 @@ impl<'a> SchemaNode<'a, IndexedJson> for NodeRef<'a> {
         }
     }
 
-    /// Only errors ask for this, and ours never show the value: so a tree that would cost more
-    /// than the message it stands for is not built.
+    /// Only errors ask for this, and ours never show the value: so no tree is built that would
+    /// cost more than the message it stands for.
     fn to_value(&self) -> Cow<'a, Value> {
         Cow::Owned(match *self {
-            Self::Value(node) if node.text().len() > LONGEST_TREE => Value::Null,
-            Self::Value(node) => from_node(node).unwrap_or_default(),
+            Self::Value(node) => tree(node, &mut { LARGEST_TREE }).unwrap_or_default(),
             Self::Name(name) => Value::String(name.to_owned()),
         })
     }
@@ -226,5 +231,31 @@ fn equals(node: Node<'_>, expected: &Value) -> bool {
     }
 }
 
-/// Text of the longest value that is built as a tree for an error.
-const LONGEST_TREE: usize = 4096;
+/// A value with all places inside it, as far as there is room; scalars that are too long are null.
+fn tree(node: Node<'_>, room: &mut usize) -> Option<Value> {
+    *room = room.checked_sub(1)?;
+    Some(match node.kind() {
+        Kind::Array => {
+            let elements = node.elements().map(|element| tree(element, room));
+            Value::Array(elements.collect::<Option<_>>()?)
+        }
+        Kind::Object => {
+            let members = node.members().map(|(name, value)| {
+                *room = room.checked_sub(name.len())?;
+                Some((name.into_owned(), tree(value, room)?))
+            });
+            Value::Object(members.collect::<Option<_>>()?)
+        }
+        _ => match room.checked_sub(node.text().len()) {
+            Some(left) => {
+                *room = left;
+                // Without `arbitrary_precision` a number beyond `f64` has no `Value`.
+                from_node(node).unwrap_or_default()
+            }
+            None => Value::Null,
+        },
+    })
+}
+
+/// Values and bytes of the largest tree that is built for an error.
+const LARGEST_TREE: usize = 4096;

@@ -1,0 +1,191 @@
+//! JSON Schemas, compiled once and checked on the index of a message.
+
+mod mismatch;
+mod patterns;
+mod references;
+
+use std::sync::Arc;
+
+use jsonschema::error::ValidationErrorKind;
+use jsonschema::{
+    PatternOptions, ReferencingError, Retrieve, ValidationError, ValidationOptions, Validator,
+};
+use serde_json::Value;
+
+use crate::wire::json::{IndexedJson, Kind, Node, NodeRef, RawJson};
+
+pub(crate) use self::mismatch::Mismatch;
+use self::mismatch::{LONGEST_MESSAGE, MismatchError, clipped};
+use self::patterns::Patterns;
+
+/// A schema: its text as it is published, and the validator made of it.
+#[derive(Debug)]
+pub(crate) struct Schema {
+    raw: RawJson,
+    validator: Validator<IndexedJson>,
+    patterns: Patterns,
+    /// Some pattern is matched by an engine that goes back, and gives up in the end.
+    backtracks: bool,
+}
+
+type Options = ValidationOptions<'static, Arc<dyn Retrieve>, IndexedJson>;
+
+impl Schema {
+    /// Compiles a schema. References must stay inside it.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with it, for the person who wrote it.
+    pub(crate) fn compile(raw: RawJson) -> Result<Self, String> {
+        Self::compile_with(raw, jsonschema::options_for::<IndexedJson>().offline())
+    }
+
+    /// The same with something to retrieve other schemas by, which only tests have.
+    fn compile_with(raw: RawJson, options: Options) -> Result<Self, String> {
+        check_bounds(&raw)?;
+        let mut value: Value =
+            serde_json::from_str(raw.text()).map_err(|error| error.to_string())?;
+        let patterns = Patterns::rewrite(&mut value);
+        // A format says what a value means, and refuses none.
+        let options = options.should_validate_formats(false);
+        let linear = PatternOptions::regex()
+            .size_limit(REGEX_SIZE)
+            .dfa_size_limit(REGEX_SIZE);
+        let options = options.with_pattern_options(linear);
+        let (validator, backtracks) = match options.build(&value) {
+            Ok(validator) => (validator, false),
+            Err(error) if matches!(error.kind(), ValidationErrorKind::Format { .. }) => {
+                let backtracking = PatternOptions::fancy_regex()
+                    .backtrack_limit(BACKTRACKS)
+                    .size_limit(REGEX_SIZE)
+                    .dfa_size_limit(REGEX_SIZE);
+                let validator = options.with_pattern_options(backtracking).build(&value);
+                (validator.map_err(|error| describe(&error))?, true)
+            }
+            Err(error) => return Err(explain(&error, &value, &options)),
+        };
+        Ok(Self {
+            raw,
+            validator,
+            patterns,
+            backtracks,
+        })
+    }
+
+    /// Compiles a schema whose instances are objects, as arguments are.
+    pub(crate) fn compile_object(raw: RawJson) -> Result<Self, String> {
+        let node = raw.node();
+        let kind = node.get("type").and_then(Node::as_str);
+        if kind.as_deref() != Some("object") {
+            return Err("the root of the schema must say \"type\": \"object\"".to_owned());
+        }
+        Self::compile(raw)
+    }
+
+    /// The schema as it was given.
+    pub(crate) fn raw(&self) -> &RawJson {
+        &self.raw
+    }
+
+    /// Checks a value.
+    pub(crate) fn check(&self, value: Node<'_>) -> Result<(), Mismatch> {
+        let instance = NodeRef::Value(value);
+        if self.validator.is_valid(instance) {
+            return Ok(());
+        }
+        let new = |error| MismatchError::new(error, &self.patterns);
+        let errors = if self.backtracks && !instance.is_small() {
+            // The library looks up the place where it gave up in a tree that is not built.
+            vec![MismatchError::undetailed()]
+        // All errors of a large value would be larger than the value.
+        } else if value.text().len() <= LARGE_VALUE {
+            let errors = self.validator.iter_errors(instance);
+            errors.take(MOST_ERRORS).map(new).collect()
+        } else {
+            let first = self.validator.validate(instance).err();
+            first.map(new).into_iter().collect()
+        };
+        Err(Mismatch { errors })
+    }
+}
+
+/// Refuses schemas that would make compiling or checking expensive.
+fn check_bounds(raw: &RawJson) -> Result<(), String> {
+    if raw.text().len() > LONGEST_SCHEMA {
+        return Err(format!("the schema is longer than {LONGEST_SCHEMA} bytes"));
+    }
+    let mut seen = 0;
+    let mut open = vec![(raw.node(), 1)];
+    while let Some((node, depth)) = open.pop() {
+        if depth > DEEPEST_SCHEMA {
+            return Err(format!("the schema nests deeper than {DEEPEST_SCHEMA}"));
+        }
+        if node.is_object() {
+            seen += 1;
+            if seen > MOST_SUBSCHEMAS {
+                return Err(format!(
+                    "the schema has more than {MOST_SUBSCHEMAS} subschemas"
+                ));
+            }
+        }
+        open.extend(node.members().map(|(_, value)| (value, depth + 1)));
+        open.extend(node.elements().map(|value| (value, depth + 1)));
+    }
+    match raw.node().kind() {
+        Kind::Object | Kind::True | Kind::False => Ok(()),
+        _ => Err("a schema is an object or a boolean".to_owned()),
+    }
+}
+
+/// What is wrong with a schema that was not compiled.
+fn explain(error: &ValidationError<'_>, schema: &Value, options: &Options) -> String {
+    let ValidationErrorKind::Referencing(problem) = error.kind() else {
+        return describe(error);
+    };
+    if let ReferencingError::UnknownSpecification { specification } = problem {
+        let place = references::declaration(schema, specification).unwrap_or_default();
+        let place = clipped(&place, LONGEST_MESSAGE);
+        let dialect = clipped(specification, LONGEST_MESSAGE);
+        return format!("at {place}: the dialect \"{dialect}\" is not supported");
+    }
+    let fails = |schema: &Value| {
+        let built = options.build(schema);
+        built.is_err_and(|error| matches!(error.kind(), ValidationErrorKind::Referencing(_)))
+    };
+    let Some((pointer, reference)) = references::culprit(schema, fails) else {
+        return describe(error);
+    };
+    let pointer = clipped(&pointer, LONGEST_MESSAGE);
+    let reference = clipped(&reference, LONGEST_MESSAGE);
+    let problem = match problem {
+        ReferencingError::Unretrievable { .. } => "leaves the schema, and nothing is fetched",
+        ReferencingError::PointerToNowhere { .. } | ReferencingError::NoSuchAnchor { .. } => {
+            "leads nowhere"
+        }
+        _ => "is none",
+    };
+    format!("at {pointer}: the reference \"{reference}\" {problem}")
+}
+
+fn describe(error: &ValidationError<'_>) -> String {
+    let place = error.instance_path().as_str();
+    let place = if place.is_empty() { "the root" } else { place };
+    clipped(
+        &format!("at {place}: {}", error.masked_with("the value")),
+        LONGEST_MESSAGE,
+    )
+}
+
+const LONGEST_SCHEMA: usize = 1024 * 1024;
+const DEEPEST_SCHEMA: usize = 64;
+const MOST_SUBSCHEMAS: usize = 4096;
+/// Compiled size of one regular expression, in bytes.
+const REGEX_SIZE: usize = 1024 * 1024;
+/// Steps one match may go back. Enough for any honest pattern, and over within milliseconds.
+const BACKTRACKS: usize = 100_000;
+const MOST_ERRORS: usize = 32;
+/// Text of the longest value all of whose errors are looked for, in bytes.
+const LARGE_VALUE: usize = 64 * 1024;
+
+#[cfg(test)]
+mod tests;
