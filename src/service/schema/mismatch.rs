@@ -40,6 +40,18 @@ impl Mismatch {
             .map_or_else(|_| unreachable!("the writers write JSON"), RawJson::from)
     }
 
+    /// What can be said where a pattern gave up.
+    pub(super) fn undecided() -> Self {
+        let error = MismatchError {
+            path: String::new(),
+            keyword: "pattern".to_owned(),
+            message: UNDECIDED.to_owned(),
+        };
+        Self {
+            errors: vec![error],
+        }
+    }
+
     /// The errors as text a model can act on: one line each.
     pub(crate) fn text(&self, what: &str) -> String {
         let mut text = format!("{what} do not match the schema");
@@ -63,9 +75,7 @@ impl MismatchError {
     pub(super) fn new(error: ValidationError<'_>, patterns: &Patterns) -> Self {
         // Values are hidden: they may be secret, and they may be long.
         let message = match error.kind() {
-            ValidationErrorKind::Pattern { pattern } => {
-                format!("the value does not match {:?}", patterns.original(pattern))
-            }
+            ValidationErrorKind::Pattern { pattern } => unmatched(patterns.original(pattern)),
             ValidationErrorKind::BacktrackLimitExceeded { .. } => UNDECIDED.to_owned(),
             _ => error.masked_with("the value").to_string(),
         };
@@ -75,15 +85,11 @@ impl MismatchError {
             message: clipped(&message, LONGEST_MESSAGE),
         }
     }
+}
 
-    /// What can be said of a value too large to look for more.
-    pub(super) fn undetailed() -> Self {
-        Self {
-            path: String::new(),
-            keyword: "pattern".to_owned(),
-            message: UNDECIDED.to_owned(),
-        }
-    }
+/// What is said of a text that a pattern does not match.
+pub(super) fn unmatched(pattern: &str) -> String {
+    format!("the value does not match {pattern:?}")
 }
 
 pub(super) fn clipped(text: &str, most: usize) -> String {
@@ -94,6 +100,6 @@ pub(super) fn clipped(text: &str, most: usize) -> String {
     text[..end].to_owned()
 }
 
-const UNDECIDED: &str = "the value takes a pattern of the schema too many steps";
+const UNDECIDED: &str = "a pattern of the schema takes too many steps for this value";
 const LONGEST_PATH: usize = 128;
 pub(super) const LONGEST_MESSAGE: usize = 200;

@@ -3,6 +3,7 @@
 mod mismatch;
 mod patterns;
 mod references;
+mod steps;
 
 use std::sync::Arc;
 
@@ -23,9 +24,7 @@ use self::patterns::Patterns;
 pub(crate) struct Schema {
     raw: RawJson,
     validator: Validator<IndexedJson>,
-    patterns: Patterns,
-    /// Some pattern is matched by an engine that goes back, and gives up in the end.
-    backtracks: bool,
+    patterns: Arc<Patterns>,
 }
 
 type Options = ValidationOptions<'static, Arc<dyn Retrieve>, IndexedJson>;
@@ -37,7 +36,7 @@ impl Schema {
     ///
     /// What is wrong with it, for the person who wrote it.
     pub(crate) fn compile(raw: RawJson) -> Result<Self, String> {
-        Self::compile_with(raw, jsonschema::options_for::<IndexedJson>().offline())
+        Self::compile_with(raw, options())
     }
 
     /// The same with something to retrieve other schemas by, which only tests have.
@@ -45,30 +44,21 @@ impl Schema {
         check_bounds(&raw)?;
         let mut value: Value =
             serde_json::from_str(raw.text()).map_err(|error| error.to_string())?;
-        let patterns = Patterns::rewrite(&mut value);
-        // A format says what a value means, and refuses none.
-        let options = options.should_validate_formats(false);
-        let linear = PatternOptions::regex()
-            .size_limit(REGEX_SIZE)
-            .dfa_size_limit(REGEX_SIZE);
-        let options = options.with_pattern_options(linear);
-        let (validator, backtracks) = match options.build(&value) {
-            Ok(validator) => (validator, false),
-            Err(error) if matches!(error.kind(), ValidationErrorKind::Format { .. }) => {
-                let backtracking = PatternOptions::fancy_regex()
-                    .backtrack_limit(BACKTRACKS)
-                    .size_limit(REGEX_SIZE)
-                    .dfa_size_limit(REGEX_SIZE);
-                let validator = options.with_pattern_options(backtracking).build(&value);
-                (validator.map_err(|error| describe(&error))?, true)
-            }
-            Err(error) => return Err(explain(&error, &value, &options)),
+        let patterns = Arc::new(Patterns::rewrite(&mut value));
+        let options = if patterns.look_around() {
+            steps::backtracking(options, &patterns)
+        } else {
+            options
         };
+        if let Some((place, dialect)) = references::unknown_dialect(&value) {
+            return Err(not_supported(&place, dialect));
+        }
+        let validator = options.build(&value);
+        let validator = validator.map_err(|error| explain(&error, &value, &options))?;
         Ok(Self {
             raw,
             validator,
             patterns,
-            backtracks,
         })
     }
 
@@ -90,23 +80,55 @@ impl Schema {
     /// Checks a value.
     pub(crate) fn check(&self, value: Node<'_>) -> Result<(), Mismatch> {
         let instance = NodeRef::Value(value);
-        if self.validator.is_valid(instance) {
-            return Ok(());
+        let valid = || self.validator.is_valid(instance);
+        if !self.patterns.look_around() {
+            return if valid() {
+                Ok(())
+            } else {
+                Err(self.mismatch(value))
+            };
         }
+        let names = self.patterns.names_look_around();
+        if names && steps::has_long_name(value) {
+            return Err(Mismatch::undecided());
+        }
+        match steps::bounded(valid) {
+            Some(true) => Ok(()),
+            // Where it gives up on a name, the library looks for the place in a tree.
+            Some(false) if !names || instance.is_small() => {
+                let mismatch = steps::bounded(|| self.mismatch(value));
+                Err(mismatch.unwrap_or_else(Mismatch::undecided))
+            }
+            // What was not decided is not valid, in whatever part of the schema.
+            _ => Err(Mismatch::undecided()),
+        }
+    }
+
+    fn mismatch(&self, value: Node<'_>) -> Mismatch {
+        let instance = NodeRef::Value(value);
         let new = |error| MismatchError::new(error, &self.patterns);
-        let errors = if self.backtracks && !instance.is_small() {
-            // The library looks up the place where it gave up in a tree that is not built.
-            vec![MismatchError::undetailed()]
         // All errors of a large value would be larger than the value.
-        } else if value.text().len() <= LARGE_VALUE {
+        let errors = if value.text().len() <= LARGE_VALUE {
             let errors = self.validator.iter_errors(instance);
             errors.take(MOST_ERRORS).map(new).collect()
         } else {
             let first = self.validator.validate(instance).err();
             first.map(new).into_iter().collect()
         };
-        Err(Mismatch { errors })
+        Mismatch { errors }
     }
+}
+
+/// What all schemas are compiled with: nothing is fetched, formats refuse nothing, and patterns
+/// take time in proportion to the text.
+fn options() -> Options {
+    let linear = PatternOptions::regex()
+        .size_limit(REGEX_SIZE)
+        .dfa_size_limit(REGEX_SIZE);
+    jsonschema::options_for::<IndexedJson>()
+        .offline()
+        .should_validate_formats(false)
+        .with_pattern_options(linear)
 }
 
 /// Refuses schemas that would make compiling or checking expensive.
@@ -144,9 +166,7 @@ fn explain(error: &ValidationError<'_>, schema: &Value, options: &Options) -> St
     };
     if let ReferencingError::UnknownSpecification { specification } = problem {
         let place = references::declaration(schema, specification).unwrap_or_default();
-        let place = clipped(&place, LONGEST_MESSAGE);
-        let dialect = clipped(specification, LONGEST_MESSAGE);
-        return format!("at {place}: the dialect \"{dialect}\" is not supported");
+        return not_supported(&place, specification);
     }
     let fails = |schema: &Value| {
         let built = options.build(schema);
@@ -167,6 +187,12 @@ fn explain(error: &ValidationError<'_>, schema: &Value, options: &Options) -> St
     format!("at {pointer}: the reference \"{reference}\" {problem}")
 }
 
+fn not_supported(place: &str, dialect: &str) -> String {
+    let place = clipped(place, LONGEST_MESSAGE);
+    let dialect = clipped(dialect, LONGEST_MESSAGE);
+    format!("at {place}: the dialect \"{dialect}\" is not supported")
+}
+
 fn describe(error: &ValidationError<'_>) -> String {
     let place = error.instance_path().as_str();
     let place = if place.is_empty() { "the root" } else { place };
@@ -181,8 +207,6 @@ const DEEPEST_SCHEMA: usize = 64;
 const MOST_SUBSCHEMAS: usize = 4096;
 /// Compiled size of one regular expression, in bytes.
 const REGEX_SIZE: usize = 1024 * 1024;
-/// Steps one match may go back. Enough for any honest pattern, and over within milliseconds.
-const BACKTRACKS: usize = 100_000;
 const MOST_ERRORS: usize = 32;
 /// Text of the longest value all of whose errors are looked for, in bytes.
 const LARGE_VALUE: usize = 64 * 1024;

@@ -6,6 +6,8 @@ use serde_json::{Map, Value};
 #[derive(Debug, Default)]
 pub(super) struct Patterns {
     rewritten: Vec<(String, String)>,
+    look_around: bool,
+    names_look_around: bool,
 }
 
 impl Patterns {
@@ -22,6 +24,16 @@ impl Patterns {
         found.map_or(pattern, |(_, reads)| reads)
     }
 
+    /// Whether one of them can only be matched by an engine that backtracks.
+    pub(super) fn look_around(&self) -> bool {
+        self.look_around || self.names_look_around
+    }
+
+    /// Whether one of those is for the names of members.
+    pub(super) fn names_look_around(&self) -> bool {
+        self.names_look_around
+    }
+
     fn schema(&mut self, schema: &mut Value) {
         match schema {
             Value::Object(members) => self.keywords(members),
@@ -33,18 +45,17 @@ impl Patterns {
     fn keywords(&mut self, members: &mut Map<String, Value>) {
         for (keyword, value) in members {
             match (keyword.as_str(), value) {
-                // Values, not schemas.
-                ("const" | "default" | "enum" | "examples", _) => {}
+                (keyword, _) if VALUES.contains(&keyword) => {}
                 ("pattern", Value::String(pattern)) => {
+                    self.look_around |= looks_around(pattern);
                     if let Some(runs) = self.runs_as(pattern) {
                         *pattern = runs;
                     }
                 }
                 ("patternProperties", Value::Object(schemas)) => self.names(schemas),
-                (
-                    "properties" | "$defs" | "definitions" | "dependentSchemas" | "dependencies",
-                    Value::Object(schemas),
-                ) => schemas.values_mut().for_each(|it| self.schema(it)),
+                (keyword, Value::Object(schemas)) if MAPS.contains(&keyword) => {
+                    schemas.values_mut().for_each(|it| self.schema(it));
+                }
                 (_, value) => self.schema(value),
             }
         }
@@ -54,6 +65,7 @@ impl Patterns {
         let all = std::mem::take(schemas);
         for (pattern, mut schema) in all {
             self.schema(&mut schema);
+            self.names_look_around |= looks_around(&pattern);
             let runs = self.runs_as(&pattern);
             schemas.insert(runs.unwrap_or(pattern), schema);
         }
@@ -72,31 +84,56 @@ impl Patterns {
 /// Whether a pattern looks around or back, which only an engine that backtracks can do.
 ///
 /// The library translates the classes of all other patterns, and leaves these as they are.
-fn looks_around(pattern: &str) -> bool {
-    let mut escaped = false;
-    let mut in_class = false;
-    for (at, c) in pattern.char_indices() {
-        let rest = &pattern[at..];
-        if escaped {
-            escaped = false;
-            if !in_class && (matches!(c, '1'..='9') || rest.starts_with("k<")) {
-                return true;
+pub(super) fn looks_around(pattern: &str) -> bool {
+    tokens(pattern).any(|rest| {
+        LOOKS.iter().any(|look| rest.starts_with(look))
+            || rest.strip_prefix('\\').is_some_and(|escaped| {
+                escaped.starts_with("k<") || escaped.starts_with(|c| matches!(c, '1'..='9'))
+            })
+    })
+}
+
+/// The groups of a pattern that capture, with the names of those that have one.
+fn groups(pattern: &str) -> impl Iterator<Item = Option<&str>> {
+    tokens(pattern).filter_map(|rest| {
+        let inside = rest.strip_prefix('(')?;
+        match inside.strip_prefix("?<") {
+            Some(named) if !named.starts_with(['=', '!']) => {
+                Some(named.split_once('>').map(|(name, _)| name))
             }
-            continue;
+            None if !inside.starts_with('?') => Some(None),
+            _ => None,
         }
-        match c {
-            '\\' => escaped = true,
-            '[' => in_class = true,
-            ']' => in_class = false,
-            '(' if !in_class && LOOKS.iter().any(|look| rest.starts_with(look)) => return true,
-            _ => {}
+    })
+}
+
+/// What begins at each character or escape outside classes.
+fn tokens(pattern: &str) -> impl Iterator<Item = &str> {
+    let mut rest = pattern;
+    let mut in_class = false;
+    std::iter::from_fn(move || {
+        while !rest.is_empty() {
+            let here = rest;
+            let mut chars = here.chars();
+            let first = chars.next();
+            if first == Some('\\') {
+                chars.next();
+            }
+            rest = chars.as_str();
+            match first {
+                Some('[') if !in_class => in_class = true,
+                Some(']') => in_class = false,
+                _ if in_class => {}
+                _ => return Some(here),
+            }
         }
-    }
-    false
+        None
+    })
 }
 
 /// One pattern on its way from the one dialect to the other.
 struct Translation<'a> {
+    pattern: &'a str,
     rest: &'a str,
     out: String,
     /// The library does not touch it: classes are ours to translate.
@@ -107,6 +144,7 @@ struct Translation<'a> {
 impl<'a> Translation<'a> {
     fn new(pattern: &'a str) -> Self {
         Self {
+            pattern,
             rest: pattern,
             out: String::with_capacity(pattern.len()),
             whole: looks_around(pattern),
@@ -162,6 +200,7 @@ impl<'a> Translation<'a> {
                 self.code(letter % 32);
             }
             'u' => self.unicode(),
+            'k' if !self.in_class && self.rest.starts_with('<') => self.back_to_a_name(),
             // A word begins or ends here, for the engine.
             '<' | '>' => self.out.push(c),
             c if c.is_ascii() => {
@@ -186,6 +225,17 @@ impl<'a> Translation<'a> {
             }
             _ => self.code(high),
         }
+    }
+
+    /// `\k<name>`, which the library does not know: groups have numbers as well.
+    fn back_to_a_name(&mut self) {
+        let (name, rest) = self.rest[1..].split_once('>').unwrap_or_default();
+        let groups = groups(self.pattern).position(|it| it == Some(name));
+        let Some(number) = groups else {
+            return self.out.push_str(r"\k");
+        };
+        self.rest = rest;
+        self.out.push_str(&format!("(?:\\{})", number + 1));
     }
 
     fn code(&mut self, code: u32) {
@@ -232,6 +282,18 @@ fn hex(text: &str) -> Option<u32> {
     let plain = digits.bytes().all(|digit| digit.is_ascii_hexdigit());
     plain.then(|| u32::from_str_radix(digits, 16).ok())?
 }
+
+/// Keywords under which there are values, not schemas.
+pub(super) const VALUES: [&str; 4] = ["const", "default", "enum", "examples"];
+/// Keywords under which there are schemas by names of any kind.
+pub(super) const MAPS: [&str; 6] = [
+    "$defs",
+    "definitions",
+    "dependencies",
+    "dependentSchemas",
+    "patternProperties",
+    "properties",
+];
 
 const LOOKS: [&str; 4] = ["(?=", "(?!", "(?<=", "(?<!"];
 /// Everything but the ends of lines.

@@ -65,8 +65,7 @@ impl Tally {
                 "{file}: {}: {error}",
                 text(group)
             );
-            let options = jsonschema::options_for::<IndexedJson>();
-            let options = options.with_retriever(Remotes(root.join("remotes")));
+            let options = options().with_retriever(Remotes(root.join("remotes")));
             Schema::compile_with(RawJson::parse(schema).unwrap(), options)
         } else {
             alone
