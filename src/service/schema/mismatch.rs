@@ -42,10 +42,19 @@ impl Mismatch {
 
     /// What can be said where a pattern gave up.
     pub(super) fn undecided() -> Self {
+        Self::of_the_whole("pattern", UNDECIDED)
+    }
+
+    /// What can be said of a value that is not looked into.
+    pub(super) fn too_deep() -> Self {
+        Self::of_the_whole("$ref", TOO_DEEP)
+    }
+
+    fn of_the_whole(keyword: &str, message: &str) -> Self {
         let error = MismatchError {
             path: String::new(),
-            keyword: "pattern".to_owned(),
-            message: UNDECIDED.to_owned(),
+            keyword: keyword.to_owned(),
+            message: message.to_owned(),
         };
         Self {
             errors: vec![error],
@@ -100,6 +109,7 @@ pub(super) fn clipped(text: &str, most: usize) -> String {
     text[..end].to_owned()
 }
 
+const TOO_DEEP: &str = "the value nests too deep for a schema with references";
 const UNDECIDED: &str = "a pattern of the schema takes too many steps for this value";
 const LONGEST_PATH: usize = 128;
 pub(super) const LONGEST_MESSAGE: usize = 200;

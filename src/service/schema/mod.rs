@@ -1,6 +1,8 @@
 //! JSON Schemas, compiled once and checked on the index of a message.
 
+mod constants;
 mod mismatch;
+mod numbers;
 mod patterns;
 mod references;
 mod steps;
@@ -15,6 +17,7 @@ use serde_json::Value;
 
 use crate::wire::json::{IndexedJson, Kind, Node, NodeRef, RawJson};
 
+use self::constants::Constants;
 pub(crate) use self::mismatch::Mismatch;
 use self::mismatch::{LONGEST_MESSAGE, MismatchError, clipped};
 use self::patterns::Patterns;
@@ -25,6 +28,8 @@ pub(crate) struct Schema {
     raw: RawJson,
     validator: Validator<IndexedJson>,
     patterns: Arc<Patterns>,
+    /// It can go as deep as the values it is for.
+    refers: bool,
 }
 
 type Options = ValidationOptions<'static, Arc<dyn Retrieve>, IndexedJson>;
@@ -42,8 +47,12 @@ impl Schema {
     /// The same with something to retrieve other schemas by, which only tests have.
     fn compile_with(raw: RawJson, options: Options) -> Result<Self, String> {
         check_bounds(&raw)?;
-        let mut value: Value =
-            serde_json::from_str(raw.text()).map_err(|error| error.to_string())?;
+        let (mut value, constants) = Constants::read(raw.node())?;
+        let options = if references::is_known(&value) {
+            numbers::exact(options, constants)
+        } else {
+            options
+        };
         let patterns = Arc::new(Patterns::rewrite(&mut value));
         let options = if patterns.look_around() {
             steps::backtracking(options, &patterns)
@@ -56,6 +65,7 @@ impl Schema {
         let validator = options.build(&value);
         let validator = validator.map_err(|error| explain(&error, &value, &options))?;
         Ok(Self {
+            refers: references::any(&value),
             raw,
             validator,
             patterns,
@@ -79,6 +89,9 @@ impl Schema {
 
     /// Checks a value.
     pub(crate) fn check(&self, value: Node<'_>) -> Result<(), Mismatch> {
+        if self.refers && is_deep(value) {
+            return Err(Mismatch::too_deep());
+        }
         let instance = NodeRef::Value(value);
         let valid = || self.validator.is_valid(instance);
         if !self.patterns.look_around() {
@@ -129,6 +142,22 @@ fn options() -> Options {
         .offline()
         .should_validate_formats(false)
         .with_pattern_options(linear)
+}
+
+/// Whether a value nests deeper than the stack of a thread may have room for.
+fn is_deep(value: Node<'_>) -> bool {
+    fn nests(value: Node<'_>, left: usize) -> bool {
+        let inside = || {
+            value
+                .elements()
+                .chain(value.members().map(|(_, value)| value))
+        };
+        match left.checked_sub(1) {
+            Some(left) => inside().any(|value| nests(value, left)),
+            None => !value.is_empty(),
+        }
+    }
+    value.text().len() > 2 * DEEPEST_VALUE && nests(value, DEEPEST_VALUE)
 }
 
 /// Refuses schemas that would make compiling or checking expensive.
@@ -204,6 +233,8 @@ fn describe(error: &ValidationError<'_>) -> String {
 
 const LONGEST_SCHEMA: usize = 1024 * 1024;
 const DEEPEST_SCHEMA: usize = 64;
+/// The deepest value that a schema with references is for.
+const DEEPEST_VALUE: usize = 256;
 const MOST_SUBSCHEMAS: usize = 4096;
 /// Compiled size of one regular expression, in bytes.
 const REGEX_SIZE: usize = 1024 * 1024;

@@ -43,6 +43,14 @@ impl<'a> NodeRef<'a> {
         }
     }
 
+    /// Whether it is this value, whose numbers are written so.
+    pub(crate) fn equals(self, expected: &Value, text: &dyn Fn(&Number) -> String) -> bool {
+        match self {
+            Self::Value(node) => equals(node, expected, text),
+            Self::Name(name) => expected.as_str() == Some(name),
+        }
+    }
+
     /// Whether its tree has all its places, though not every scalar.
     pub(crate) fn is_small(self) -> bool {
         self.value()
@@ -102,10 +110,7 @@ impl<'a> SchemaNode<'a, IndexedJson> for NodeRef<'a> {
     }
 
     fn equals_value(&self, expected: &Value) -> bool {
-        match *self {
-            Self::Value(node) => equals(node, expected),
-            Self::Name(name) => expected.as_str() == Some(name),
-        }
+        self.equals(expected, &Number::to_string)
     }
 
     /// Only errors ask for this, and ours never show the value: so no tree is built that would
@@ -208,25 +213,26 @@ impl JsonNumber for Literal<'_> {
     }
 }
 
-fn equals(node: Node<'_>, expected: &Value) -> bool {
+fn equals(node: Node<'_>, expected: &Value, text: &dyn Fn(&Number) -> String) -> bool {
     match expected {
         Value::Null => node.is_null(),
         Value::Bool(expected) => node.as_bool() == Some(*expected),
         Value::Number(expected) => node
             .as_number()
-            .is_some_and(|text| number::same(text, &expected.to_string())),
+            .is_some_and(|number| number::same(number, &text(expected))),
         Value::String(expected) => node.as_str().is_some_and(|text| text == expected.as_str()),
         Value::Array(expected) => {
+            let mut pairs = node.elements().zip(expected);
             node.kind() == Kind::Array
                 && node.len() == expected.len()
-                && node.elements().zip(expected).all(|(a, b)| equals(a, b))
+                && pairs.all(|(one, other)| equals(one, other, text))
         }
         Value::Object(expected) => {
-            node.is_object()
-                && node.len() == expected.len()
-                && expected
-                    .iter()
-                    .all(|(name, value)| node.get(name).is_some_and(|twin| equals(twin, value)))
+            let same = |(name, value): (&String, &Value)| {
+                let twin = node.get(name);
+                twin.is_some_and(|twin| equals(twin, value, text))
+            };
+            node.is_object() && node.len() == expected.len() && expected.iter().all(same)
         }
     }
 }
