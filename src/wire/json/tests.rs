@@ -221,6 +221,27 @@ fn decode_errors_name_the_place_and_hide_the_value() {
 }
 
 #[test]
+fn tags_are_names_and_keys_are_written_as_in_json() {
+    #[derive(Debug, Deserialize, PartialEq)]
+    #[serde(tag = "kind")]
+    enum Tagged {
+        Circle,
+    }
+    let reads = |text: &str| from_node::<Tagged>(parse(text).unwrap().root()).is_ok();
+    assert!(reads(r#"{"kind":"Circle"}"#));
+    assert!(!reads(r#"{"kind":0}"#), "a position is no name");
+    assert!(!reads("[0]"));
+
+    let key = |name: &str| {
+        let document = parse(&format!("{{\"{name}\":true}}")).unwrap();
+        let map = from_node::<BTreeMap<i32, bool>>(document.root()).ok();
+        map.and_then(|map| map.keys().next().copied())
+    };
+    assert_eq!(["7", "-7", "0", "10"].map(key), [7, -7, 0, 10].map(Some));
+    assert_eq!(["+7", "07", "-07", "00", "7.0", ""].map(key), [None; 6]);
+}
+
+#[test]
 fn raw_values_keep_their_text() {
     let document = parse(r#"{"x": {"n": 1.50e2, "s": "\/"}}"#).unwrap();
     let map: BTreeMap<&str, &RawValue> = from_node(document.root()).unwrap();
