@@ -6,6 +6,7 @@ use serde_json::{Map, Number, Value};
 
 use crate::wire::json::{Kind, Node, number};
 
+use super::mismatch::{LONGEST_MESSAGE, clipped};
 use super::numbers::KEYWORDS;
 use super::patterns::MAPS;
 
@@ -97,7 +98,8 @@ impl Constants {
             Some(number) if !own || !is_stand_in(&number) => Ok(Value::Number(number)),
             _ if own => Ok(Value::Number(self.stand_in(text))),
             None if COUNTS.contains(&keyword) && part == Part::Schema => {
-                Err(format!("at {path}: {INEXACT}"))
+                let place = clipped(path, LONGEST_MESSAGE);
+                Err(format!("at {place}: {INEXACT}"))
             }
             _ => Ok(Value::Null),
         }

@@ -1,5 +1,7 @@
 //! Patterns as ECMA-262 means them, rewritten for engines that mean something else by the same text.
 
+use std::fmt::Write as _;
+
 use serde_json::{Map, Value};
 
 /// The patterns of a schema that do not run as they are written: how they run, and how they read.
@@ -176,7 +178,7 @@ impl<'a> Translation<'a> {
                     self.in_class = false;
                     self.out.push(']');
                 }
-                '-' if self.in_class && self.whole && self.is_class(self.rest) => {
+                '-' if self.in_class && self.whole && is_class(self.rest) => {
                     self.out.push_str(r"\-");
                 }
                 '.' if !self.in_class => self.out.push_str(DOT),
@@ -235,11 +237,11 @@ impl<'a> Translation<'a> {
             return self.out.push_str(r"\k");
         };
         self.rest = rest;
-        self.out.push_str(&format!("(?:\\{})", number + 1));
+        let _ = write!(self.out, "(?:\\{})", number + 1);
     }
 
     fn code(&mut self, code: u32) {
-        self.out.push_str(&format!("\\u{{{code:X}}}"));
+        let _ = write!(self.out, "\\u{{{code:X}}}");
     }
 
     /// One of the named classes, alone or inside another one.
@@ -264,17 +266,18 @@ impl<'a> Translation<'a> {
         }
     }
 
-    fn is_class(&self, text: &str) -> bool {
-        let name = text.strip_prefix('\\').and_then(|text| text.chars().next());
-        name.is_some_and(|name| matches!(name, 'd' | 'D' | 'w' | 'W' | 's' | 'S'))
-    }
-
     fn next(&mut self) -> Option<char> {
         let mut chars = self.rest.chars();
         let next = chars.next();
         self.rest = chars.as_str();
         next
     }
+}
+
+/// Whether the text begins with a named class.
+fn is_class(text: &str) -> bool {
+    let name = text.strip_prefix('\\').and_then(|text| text.chars().next());
+    name.is_some_and(|name| matches!(name, 'd' | 'D' | 'w' | 'W' | 's' | 'S'))
 }
 
 fn hex(text: &str) -> Option<u32> {

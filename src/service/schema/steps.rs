@@ -36,7 +36,7 @@ pub(super) fn backtracking(options: Options, patterns: &Arc<Patterns>) -> Option
         .with_keyword(
             "pattern",
             move |_: &Map<String, Value>, value: &Value, _: Location| {
-                Pattern::new(value, &patterns)
+                Pattern::keyword(value, &patterns)
             },
         )
 }
@@ -54,7 +54,7 @@ enum Pattern {
 }
 
 impl Pattern {
-    fn new<'a>(
+    fn keyword<'a>(
         pattern: &'a Value,
         patterns: &Patterns,
     ) -> Result<Box<dyn for<'i> Keyword<'i, IndexedJson>>, ValidationError<'a>> {

@@ -104,9 +104,20 @@ fn references_that_leave_a_schema_are_refused_with_their_place() {
         assert!(error.ends_with(problem), "{text}: {error}");
         assert!(error.len() < 500);
     }
+}
+
+#[test]
+fn what_is_said_of_a_schema_is_bounded() {
     let long = "x".repeat(100_000);
-    let error = schema(&format!(r#"{{"{long}":1,"$ref":"urn:{long}"}}"#)).unwrap_err();
-    assert!(error.len() < 500, "{error}");
+    for text in [
+        format!(r#"{{"properties":{{"{long}":{{"$ref":"urn:{long}"}}}}}}"#),
+        format!(r#"{{"$schema":"urn:{long}"}}"#),
+        format!(r#"{{"type":"{long}"}}"#),
+        format!(r#"{{"patternProperties":{{"({long}":{{}}}}}}"#),
+    ] {
+        let error = schema(&text).map(drop).unwrap_err();
+        assert!(error.len() < 1000, "{}", error.len());
+    }
 }
 
 /// Contract: P-39.

@@ -157,7 +157,7 @@ pub(crate) fn is_multiple(number: &str, of: &str) -> bool {
     let divisor = u128::from(divisor);
     let step = |rest: u128, digit: u8| (rest * 10 + u128::from(digit - b'0')) % divisor;
     let rest = digits.bytes().fold(0, step);
-    rest * power_of_ten(tens, divisor) % divisor == 0
+    (rest * power_of_ten(tens, divisor)).is_multiple_of(divisor)
 }
 
 /// Whether [`is_multiple`] can divide by a number.

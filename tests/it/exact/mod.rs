@@ -132,3 +132,9 @@ fn fate(value: &[u8], answer: &str) -> Fate {
     assert_eq!(copy.as_str().unwrap(), sent, "{answer}");
     Fate::Arrived
 }
+
+/// A text inside a string, every character of it as an escape.
+fn escaped(text: &str) -> String {
+    let escape = |c: char| format!("\\u{:04x}", u32::from(c));
+    text.chars().map(escape).collect::<Vec<_>>().concat()
+}

@@ -6,6 +6,8 @@ use std::collections::BTreeMap;
 use crate::support::message::{self, tool};
 use crate::support::{Way, each_transport, gate};
 
+use super::escaped;
+
 /// A text inside an object, which for an application that decodes it is no object any more.
 const SMUGGLED: &str = r#"{"$serde_json::private::RawValue":"{\"admin\":true}"}"#;
 
@@ -32,13 +34,11 @@ async fn such_names_are_refused_by_name_at_every_depth_however_they_are_spelt() 
                 name.to_owned(),
                 name.replace('$', r"\u0024"),
                 name.replace(':', r"\u003a"),
-                name.chars()
-                    .map(|c| format!("\\u{:04x}", u32::from(c)))
-                    .collect(),
+                escaped(name),
             ];
             for spelling in spellings {
                 let hidden = format!(r#"{{"{spelling}":"1"}}"#);
-                let deep = format!(r#"{}{hidden}{}"#, r#"{"x":["#.repeat(40), "]}".repeat(40));
+                let deep = format!("{}{hidden}{}", r#"{"x":["#.repeat(40), "]}".repeat(40));
                 let called = |arguments: &str| {
                     let params = tool("tally_bump", arguments);
                     client.text("4", "tools/call", &params)

@@ -9,6 +9,8 @@ use portcullis::{Gate, Operation, Registry, Stack};
 use crate::support::message::{META, tool};
 use crate::support::{Answer, Client, each_transport};
 
+use super::escaped;
+
 /// Texts that a detour over floats, over a tree or over another encoder would change.
 const VALUES: &[&str] = &[
     "9007199254740993",
@@ -148,13 +150,9 @@ async fn cursors_are_known_again_in_any_spelling() {
         let client = way.open(&gate(Mode::Direct)).await;
         let first = client.request("tools/list", "{}").await;
         let cursor = cursor(&first);
-        let escaped: String = cursor
-            .chars()
-            .map(|c| format!("\\u{:04x}", u32::from(c)))
-            .collect();
         let plain = page(&client, &cursor).await;
         assert!(plain.contains("filler_20"), "{plain}");
-        assert_eq!(page(&client, &escaped).await, plain);
+        assert_eq!(page(&client, &escaped(&cursor)).await, plain);
     })
     .await;
 }

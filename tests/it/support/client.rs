@@ -393,7 +393,7 @@ async fn read(mut output: Lines, waiting: Arc<Mutex<Waiting>>) {
     while let Some(line) = output.wait().await {
         let message = message::members(&line).expect("nothing but JSON");
         let mut waiting = waiting.lock().unwrap();
-        if message.get("method").is_some() {
+        if message.contains_key("method") {
             waiting.messages.push(line);
             continue;
         }

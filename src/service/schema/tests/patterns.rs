@@ -133,9 +133,8 @@ const HOSTILE: &[&str] = &[
 fn hostile_texts_are_decided_or_refused_at_once() {
     let text = |length: usize| format!("\"{}!\"", "a".repeat(length));
     let many = format!("[{}1]", format!("{},", text(40)).repeat(2000));
-    let names: String = (0..2000)
-        .map(|n| format!(r#""{}{n}!":1,"#, "a".repeat(40)))
-        .collect();
+    let name = |n: usize| format!(r#""{}{n}!":1,"#, "a".repeat(40));
+    let names = (0..2000).map(name).collect::<Vec<_>>().concat();
     let names = format!(r#"{{{names}"a":1}}"#);
     for pattern in HOSTILE {
         let pattern = pattern.replace('\\', r"\\");
