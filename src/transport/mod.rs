@@ -6,7 +6,7 @@ mod http;
 mod lines;
 #[cfg(feature = "http")]
 mod serve;
-#[cfg(feature = "http")]
+#[cfg(any(feature = "http", feature = "stdio"))]
 mod stall;
 #[cfg(feature = "stdio")]
 mod stdio;
