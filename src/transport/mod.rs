@@ -7,6 +7,8 @@ mod lines;
 #[cfg(feature = "http")]
 mod serve;
 #[cfg(feature = "stdio")]
+mod stall;
+#[cfg(feature = "stdio")]
 mod stdio;
 #[cfg(feature = "http")]
 mod watch;

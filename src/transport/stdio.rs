@@ -7,6 +7,9 @@
 //! The connection is one session, so a client may open with the handshake of the legacy era, speak
 //! the modern one, or do both. While a handshake is under way other calls wait for it.
 //!
+//! A client that takes nothing for as long as the limits say is given up: until then what it does not
+//! take waits, as much of it as there may be calls.
+//!
 //! When the client closes its side, calls under way get a few seconds to finish and to be read. What
 //! does not let itself be ended by then is left alone.
 //!
@@ -32,6 +35,7 @@ use crate::wire::json::Node;
 use crate::wire::{Budget, Error, Frame, FrameKind, Message, Method, Refusal, RequestId, Reserved};
 
 use super::lines::{Line, Lines};
+use super::stall::StallTimeout;
 
 /// A stack served over a pair of streams; by default over the process's own.
 ///
@@ -97,14 +101,15 @@ where
     ///
     /// # Errors
     ///
-    /// What reading or writing reports, and [`InvalidData`](io::ErrorKind::InvalidData) for a line
-    /// that is longer than a response may be.
+    /// What reading or writing reports, [`InvalidData`](io::ErrorKind::InvalidData) for a line that is
+    /// longer than a response may be, and [`TimedOut`](io::ErrorKind::TimedOut) for a client that takes
+    /// nothing for too long.
     pub async fn run(self) -> io::Result<()> {
         let (queue, messages) = mpsc::channel(OUTGOING);
         let (finish, finishing) = oneshot::channel();
         #[expect(clippy::disallowed_methods, reason = "awaited below, or aborted")]
         let mut writing = tokio::spawn(write(
-            self.writer,
+            StallTimeout::new(self.writer, millis(self.limits.write_stall_ms)),
             count(self.limits.response_bytes),
             messages,
             finishing,

@@ -180,7 +180,7 @@ fn seen(status: u16, body: &str) -> Seen {
 
 impl Era {
     /// The message as this era writes it.
-    fn fill(self, message: &[u8]) -> Vec<u8> {
+    pub(super) fn fill(self, message: &[u8]) -> Vec<u8> {
         let meta = match self {
             Self::Modern => MODERN_META,
             Self::Legacy => r#""x.example/era":"legacy""#,
@@ -197,7 +197,7 @@ impl Era {
     }
 
     /// The headers of the proper call.
-    fn head(self) -> Vec<(&'static str, &'static str)> {
+    pub(super) fn head(self) -> Vec<(&'static str, &'static str)> {
         match self {
             Self::Modern => vec![
                 ("MCP-Protocol-Version", "2026-07-28"),
@@ -209,7 +209,7 @@ impl Era {
     }
 
     /// A call of the tool that reads the count.
-    fn healthy(self) -> String {
+    pub(super) fn healthy(self) -> String {
         let params = tool("tally_read", "{}");
         match self {
             Self::Modern => message::modern(HEALTHY, "tools/call", &params),

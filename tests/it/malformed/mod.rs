@@ -11,6 +11,8 @@ mod errors;
 mod headers;
 mod ids;
 mod names;
+mod sizes;
+mod truncated;
 
 use self::engine::matrix;
 
