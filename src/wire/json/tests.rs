@@ -255,6 +255,14 @@ fn raw_values_keep_their_text() {
 }
 
 #[test]
+fn the_index_keeps_the_contract_of_the_validator() {
+    use jsonschema::json::conformance;
+
+    let document = parse(&conformance::document().to_string()).unwrap();
+    conformance::assert_conformance::<IndexedJson>(&NodeRef::Value(document.root()));
+}
+
+#[test]
 fn validates_numbers_exactly() {
     let valid = |schema: &str, instance: &str| {
         let schema = serde_json::from_str(schema).unwrap();
