@@ -1,5 +1,6 @@
 //! Cursors of lists: ours are understood wherever the list has gone, and no other is.
 
+use std::hash::BuildHasher as _;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -19,7 +20,8 @@ pub fn cursors(data: &[u8]) {
         .enumerate()
         .map(|(at, line)| Arc::new(Item(format!("{at} {line}"))))
         .collect();
-    let pager = Pager::new(&secret(1));
+    let number = foldhash::quality::FixedState::default().hash_one(data);
+    let pager = Pager::new(&secret(number));
     let size = 1 + usize::from(changes.first().copied().unwrap_or(0) % 8);
     let cursors = walk(&pager, &caller, &items, size);
 
@@ -44,7 +46,7 @@ pub fn cursors(data: &[u8]) {
         ] {
             assert!(page(&pager, other, cursor).is_err(), "{other:?}");
         }
-        assert!(page(&Pager::new(&secret(2)), ours, cursor).is_err());
+        assert!(page(&Pager::new(&secret(!number)), ours, cursor).is_err());
         moved(&pager, ours, &items, cursor, changes);
     }
 }
@@ -113,8 +115,9 @@ fn scope<'a>(list: &'static str, caller: &'a Principal) -> Scope<'a> {
     }
 }
 
-fn secret(fill: u8) -> Secret {
-    Secret::new(&[fill; Secret::SHORTEST]).expect("it is long enough")
+/// A secret that depends on all of the input: so no input holds a cursor that is made with it.
+fn secret(number: u64) -> Secret {
+    Secret::new(&[number.to_le_bytes(); 4].concat()).expect("it is long enough")
 }
 
 struct Item(String);
