@@ -43,7 +43,7 @@ use crate::service::{
 use crate::transport::Stdio;
 #[cfg(feature = "http")]
 use crate::transport::{Http, HttpCore};
-use crate::wire::{Implementation, Versions};
+use crate::wire::{Budget, Implementation, Versions};
 
 /// What layers that see operations stand on.
 pub type OperationCore = CatchPanic<McpService>;
@@ -296,6 +296,7 @@ impl<M, O, F, H> Stack<M, O, F, H> {
             // One stack for all transports, so that its limits hold across them.
             frames: EraseLayer::new().layer(frames),
             limits: settings.limits,
+            budget: settings.limits.budget(),
             #[cfg(feature = "http")]
             origin: settings.origin,
             http_layers: Arc::new(self.http_layers),
@@ -418,6 +419,8 @@ impl Settings {
 pub struct Gate<H = Identity> {
     frames: Erased,
     limits: Limits,
+    /// What messages on their way in share, however they come.
+    budget: Budget,
     #[cfg(feature = "http")]
     origin: OriginLayer,
     http_layers: Arc<H>,
@@ -439,7 +442,7 @@ impl<H> Gate<H> {
             // Outermost: nothing is done for a request that is not meant for this server.
             .layer(self.origin.clone())
             // Reads the message; what stands above never sees a body.
-            .layer(IngressLayer::new(&self.limits))
+            .layer(IngressLayer::new(&self.limits).within(&self.budget))
             .layer(StreamableHttpLayer::new(&self.limits))
             .service(self.frames.clone());
         Http::new(self.http_layers.layer(core), self.origin.is_loopback_only())
@@ -449,7 +452,7 @@ impl<H> Gate<H> {
     #[cfg(feature = "stdio")]
     pub fn stdio(&self) -> Stdio {
         self.log();
-        Stdio::new(self.frames.clone(), self.limits)
+        Stdio::new(self.frames.clone(), self.limits).within(&self.budget)
     }
 
     /// The stack as a service of frames, which every transport shares.

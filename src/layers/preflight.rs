@@ -101,7 +101,9 @@ impl<S: Service<Envelope, Response = Reply>> Service<Envelope> for Preflight<S> 
         self.inner.poll_ready(cx)
     }
 
-    fn call(&mut self, envelope: Envelope) -> Self::Future {
+    fn call(&mut self, mut envelope: Envelope) -> Self::Future {
+        // What is known to be too large by its parts is not even written.
+        envelope.details.ceiling = self.room;
         let measure = Measure {
             room: self.room,
             tool: *envelope.method() == Method::TOOLS_CALL,
@@ -142,9 +144,8 @@ impl Measure {
         if !self.tool {
             return Reply::refused(Refusal::ResponseTooLarge);
         }
-        let message = "the result is larger than this server may send";
         let invoked = Invoked {
-            outcome: Err(Failure::new("result_too_large", message)),
+            outcome: Err(Failure::too_large()),
             declares_output: true,
         };
         Reply::tool(invoked, self.shape, self.features)

@@ -3,6 +3,8 @@
 use std::time::Duration;
 
 use super::config::ConfigError;
+use crate::wire::Budget;
+use crate::wire::json::scan_bytes;
 
 /// One row of the table of bounds.
 #[derive(Clone, Copy, Debug)]
@@ -88,16 +90,18 @@ const MINUTE: u64 = 60 * SECOND;
 limits! {
     /// One message on its way in, in bytes.
     message_bytes = 2 * MIB, up to 64 * MIB, "HTTP 413 and -32600 without an id; on stdio the same error, and the line is skipped";
+    /// All messages being read or held, with the index of their values, in bytes: never less than one needs.
+    ingress_bytes = 256 * MIB, up to 64 * 1024 * MIB, "HTTP 503 and -32603 `overloaded`; a stdio line waits, as long as a body may take, and is then skipped with the same error";
     /// Containers around a value.
     nesting = 128, up to 1024, "-32700";
     /// The protocol's own headers together, names and values, in bytes.
     protocol_header_bytes = 8 * KIB, up to 64 * KIB, "HTTP 431";
     /// Reading the body of one request, in milliseconds.
     body_read_ms = 30 * SECOND, up to 10 * MINUTE, "HTTP 408";
-    /// Reading the head of one request, in milliseconds.
-    header_read_ms = 10 * SECOND, up to 10 * MINUTE, "the connection is closed";
+    /// Waiting for a request until its head is read, in milliseconds.
+    header_read_ms = 10 * SECOND, up to 10 * MINUTE, "the connection is closed, a quarter of that late at most";
     /// A client that takes nothing we write, in milliseconds.
-    write_stall_ms = 30 * SECOND, up to 10 * MINUTE, "the connection is closed; a call whose stream alone is not read sends no more";
+    write_stall_ms = 30 * SECOND, up to 10 * MINUTE, "the connection is closed, a quarter of that late at most; a call whose stream alone is not read sends no more";
     /// Connections at once.
     connections = 4096, up to 1_000_000, "further ones are accepted when one ends";
     /// Streams of one HTTP/2 connection.
@@ -126,6 +130,13 @@ pub(crate) const RESERVE: usize = 8 * 1024;
 impl Limits {
     pub(crate) fn message(&self) -> usize {
         count(self.message_bytes)
+    }
+
+    /// What all messages share: at least what one of them takes up while it is scanned, with a part of
+    /// the next one behind it.
+    pub(crate) fn budget(&self) -> Budget {
+        let one = scan_bytes(self.message()) + 2 * self.message() + count(MIB);
+        Budget::new(count(self.ingress_bytes).max(one))
     }
 
     pub(crate) fn depth(&self) -> u32 {

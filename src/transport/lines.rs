@@ -1,8 +1,16 @@
 //! Messages framed by line breaks, read within bounds.
+//!
+//! What a long line takes up is reserved from a budget before it is read, and what its index will take
+//! up before it is handed out. Where there is not so much left a line waits for it, for a while.
 
 use std::io;
 
 use tokio::io::{AsyncRead, AsyncReadExt as _};
+use tokio::time::{Duration, Instant, timeout_at};
+
+use crate::service::{Limits, millis};
+use crate::wire::json::scan_bytes;
+use crate::wire::{Budget, Reserved};
 
 /// Reads lines. Waiting for one can be given up and taken up again: nothing is lost.
 pub(super) struct Lines<R> {
@@ -16,50 +24,96 @@ pub(super) struct Lines<R> {
     /// The rest of a line that was too long is thrown away.
     skipping: bool,
     started: bool,
+    /// What a long `buffer` takes up.
+    held: Reserved,
+    /// A line that waits for what it will take up.
+    ready: Option<(Vec<u8>, Reserved)>,
+    /// Until when it waits.
+    until: Option<Instant>,
+    patience: Duration,
 }
 
 /// What a stream holds next.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub(super) enum Line {
-    /// A line with something in it.
-    Message(Vec<u8>),
+    /// A line with something in it, and what it takes up.
+    Message(Vec<u8>, Reserved),
     /// A line that was longer than allowed.
     TooLong,
+    /// A line for which there was no room in the budget.
+    NoRoom,
     /// Nothing more.
     End,
 }
 
+/// A line as it stands in the buffer.
+enum Found {
+    Message(Vec<u8>, Reserved),
+    Long,
+    /// The rest of a line that was refused already.
+    Rest,
+}
+
 impl<R: AsyncRead + Unpin> Lines<R> {
-    pub(super) fn new(reader: R, longest: usize) -> Self {
+    pub(super) fn new(reader: R, limits: &Limits, budget: &Budget) -> Self {
         Self {
             reader,
             buffer: Vec::new(),
             taken: 0,
             searched: 0,
-            longest,
+            longest: limits.message(),
             skipping: false,
             started: false,
+            held: budget.reserve_nothing(),
+            ready: None,
+            until: None,
+            patience: millis(limits.body_read_ms),
         }
     }
 
     /// The next line that is not blank. A last one need not end with a line break.
     pub(super) async fn next(&mut self) -> io::Result<Line> {
         loop {
-            if let Some(line) = self.take_line() {
-                match line {
-                    Line::Message(bytes) if is_blank(&bytes) => continue,
-                    line => return Ok(line),
+            if let Some((line, held)) = &mut self.ready {
+                let wanted = scan_bytes(line.capacity());
+                if !wait(held, wanted, &mut self.until, self.patience).await {
+                    self.ready = None;
+                    return Ok(Line::NoRoom);
+                }
+                if let Some((line, held)) = self.ready.take() {
+                    return Ok(Line::Message(line, held));
                 }
             }
-            self.make_room();
-            if self.reader.read_buf(&mut self.buffer).await? == 0 {
-                return Ok(self.take_rest());
+            match self.take_line() {
+                Some(Found::Message(line, held)) => self.hand_out(line, held),
+                Some(Found::Long) => return Ok(Line::TooLong),
+                Some(Found::Rest) => {}
+                None => {
+                    if !self.make_room().await {
+                        return Ok(Line::NoRoom);
+                    }
+                    if self.reader.read_buf(&mut self.buffer).await? > 0 {
+                        continue;
+                    }
+                    match self.take_rest() {
+                        Some(Found::Message(line, held)) => self.hand_out(line, held),
+                        Some(Found::Long) => return Ok(Line::TooLong),
+                        Some(Found::Rest) | None => return Ok(Line::End),
+                    }
+                }
             }
         }
     }
 
+    /// The line is next, unless it is blank.
+    fn hand_out(&mut self, line: Vec<u8>, held: Reserved) {
+        if !is_blank(&line) {
+            self.ready = Some((line, held));
+        }
+    }
+
     /// A whole line from the buffer, if there is one.
-    fn take_line(&mut self) -> Option<Line> {
+    fn take_line(&mut self) -> Option<Found> {
         let from = self.searched.max(self.taken);
         match memchr::memchr(b'\n', &self.buffer[from..]) {
             Some(at) => {
@@ -67,64 +121,82 @@ impl<R: AsyncRead + Unpin> Lines<R> {
                 let taken = std::mem::replace(&mut self.taken, line.end + 1);
                 self.searched = self.taken;
                 if std::mem::take(&mut self.skipping) {
-                    return Some(Line::Message(Vec::new()));
+                    return Some(Found::Rest);
                 }
                 if line.end - taken > self.longest + usize::from(self.ends_with_return(line.end)) {
-                    return Some(Line::TooLong);
+                    return Some(Found::Long);
                 }
-                let bytes = self.without_mark(line);
-                Some(Line::Message(bytes))
+                let (line, held) = self.take(line);
+                Some(Found::Message(line, held))
             }
             None => {
                 self.searched = self.buffer.len();
                 let held = self.buffer.len() - self.taken;
                 // One byte more may be the carriage return of a line of just the right length.
                 if self.skipping || held > self.longest + 1 {
-                    self.buffer.clear();
-                    self.taken = 0;
-                    self.searched = 0;
-                    return (!std::mem::replace(&mut self.skipping, true)).then_some(Line::TooLong);
+                    self.forget();
+                    return (!std::mem::replace(&mut self.skipping, true)).then_some(Found::Long);
                 }
                 None
             }
         }
     }
 
-    fn take_rest(&mut self) -> Line {
+    fn take_rest(&mut self) -> Option<Found> {
         let rest = self.taken..self.buffer.len();
         self.taken = rest.end;
         self.searched = rest.end;
         let skipping = std::mem::take(&mut self.skipping);
-        let bytes = self.without_mark(rest);
-        if skipping || is_blank(&bytes) {
-            return Line::End;
-        }
-        if bytes.len() > self.longest {
-            Line::TooLong
+        let (line, held) = self.take(rest);
+        if skipping || is_blank(&line) {
+            None
+        } else if line.len() > self.longest {
+            Some(Found::Long)
         } else {
-            Line::Message(bytes)
+            Some(Found::Message(line, held))
         }
     }
 
-    /// Some programs begin a stream with a byte order mark.
-    fn without_mark(&mut self, mut line: std::ops::Range<usize>) -> Vec<u8> {
+    /// The line alone: without what ends it, and without the byte order mark some programs begin a
+    /// stream with. One that fills most of the buffer is not copied.
+    fn take(&mut self, mut line: std::ops::Range<usize>) -> (Vec<u8>, Reserved) {
         if self.ends_with_return(line.end) && line.end > line.start {
             line.end -= 1;
         }
-        let bytes = &self.buffer[line];
-        let bytes = match (std::mem::replace(&mut self.started, true), bytes) {
-            (false, [0xef, 0xbb, 0xbf, rest @ ..]) => rest,
-            (_, bytes) => bytes,
-        };
-        bytes.to_vec()
+        if !std::mem::replace(&mut self.started, true)
+            && self.buffer[line.clone()].starts_with(b"\xef\xbb\xbf")
+        {
+            line.start += 3;
+        }
+        if line.len() <= LARGE || line.len() < self.buffer.capacity() / 2 {
+            return (self.buffer[line].to_vec(), self.held.reserve_nothing());
+        }
+        let rest = self.buffer[self.taken..].to_vec();
+        let mut taken = std::mem::replace(&mut self.buffer, rest);
+        self.taken = 0;
+        self.searched = 0;
+        taken.truncate(line.end);
+        taken.drain(..line.start);
+        let held = self.held.split_off();
+        // Was counted so far. If it cannot be, it waits as soon as it grows.
+        let _ = self.held.grow(self.buffer.capacity());
+        (taken, held)
     }
 
     fn ends_with_return(&self, end: usize) -> bool {
         end > 0 && self.buffer.get(end - 1) == Some(&b'\r')
     }
 
-    /// Moves what is left to the front and makes room behind it.
-    fn make_room(&mut self) {
+    /// Throws away what was read.
+    fn forget(&mut self) {
+        self.buffer.clear();
+        self.taken = 0;
+        self.searched = 0;
+    }
+
+    /// Moves what is left to the front and makes room behind it. False if there was nothing left of
+    /// the budget to do so: the line is then given up.
+    async fn make_room(&mut self) -> bool {
         if self.taken > 0 {
             self.buffer.drain(..self.taken);
             self.searched -= self.taken;
@@ -132,9 +204,43 @@ impl<R: AsyncRead + Unpin> Lines<R> {
         }
         if self.buffer.is_empty() && self.buffer.capacity() > LARGE {
             self.buffer = Vec::new();
+            self.held.shrink(0);
         }
-        self.buffer.reserve(CHUNK);
+        let (length, room) = (self.buffer.len(), self.buffer.capacity());
+        if room - length >= CHUNK {
+            return true;
+        }
+        // A line of the greatest length fits without being moved again for its end.
+        let wanted = (2 * room).min(self.longest + CHUNK).max(length + CHUNK);
+        if wanted > LARGE {
+            let both = room + wanted;
+            if !wait(&mut self.held, both, &mut self.until, self.patience).await {
+                self.forget();
+                self.skipping = true;
+                return false;
+            }
+        }
+        self.buffer.reserve_exact(wanted - length);
+        self.held.shrink(self.buffer.capacity());
+        true
     }
+}
+
+/// Whether so much is held, which it is as soon as others have given it back or never.
+async fn wait(
+    held: &mut Reserved,
+    bytes: usize,
+    until: &mut Option<Instant>,
+    patience: Duration,
+) -> bool {
+    if held.grow(bytes).is_ok() {
+        return true;
+    }
+    let end = *until.get_or_insert_with(|| Instant::now() + patience);
+    let grown = std::future::poll_fn(|cx| held.poll_grow(bytes, cx));
+    let grown = timeout_at(end, grown).await.is_ok();
+    *until = None;
+    grown
 }
 
 fn is_blank(line: &[u8]) -> bool {
@@ -143,26 +249,47 @@ fn is_blank(line: &[u8]) -> bool {
 
 /// Bytes asked for at once.
 const CHUNK: usize = 64 * 1024;
-/// A buffer this large is given back when it is empty.
+/// A buffer up to this size belongs to the connection and counts for no message.
 const LARGE: usize = 4 * CHUNK;
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    async fn read(text: &[u8], longest: usize) -> Vec<Line> {
-        let mut lines = Lines::new(text, longest);
+    /// A line without what it holds.
+    #[derive(Debug, PartialEq, Eq)]
+    enum Plain {
+        Message(Vec<u8>),
+        TooLong,
+        NoRoom,
+        End,
+    }
+
+    impl From<Line> for Plain {
+        fn from(line: Line) -> Self {
+            match line {
+                Line::Message(bytes, _) => Self::Message(bytes),
+                Line::TooLong => Self::TooLong,
+                Line::NoRoom => Self::NoRoom,
+                Line::End => Self::End,
+            }
+        }
+    }
+
+    async fn read(text: &[u8], longest: u64) -> Vec<Plain> {
+        let limits = Limits::default().message_bytes(longest);
+        let mut lines = Lines::new(text, &limits, &limits.budget());
         let mut all = Vec::new();
         loop {
-            match lines.next().await.unwrap() {
-                Line::End => return all,
+            match lines.next().await.unwrap().into() {
+                Plain::End => return all,
                 line => all.push(line),
             }
         }
     }
 
-    fn message(text: &str) -> Line {
-        Line::Message(text.as_bytes().to_vec())
+    fn message(text: &str) -> Plain {
+        Plain::Message(text.as_bytes().to_vec())
     }
 
     /// Contract: case J12.
@@ -183,21 +310,22 @@ mod tests {
             read(b"1234\n12345\n1234\r\n123\n", 4).await,
             [
                 message("1234"),
-                Line::TooLong,
+                Plain::TooLong,
                 message("1234"),
                 message("123"),
             ]
         );
-        assert_eq!(read(b"12345", 4).await, [Line::TooLong]);
+        assert_eq!(read(b"12345", 4).await, [Plain::TooLong]);
         let long = [vec![b'x'; 1_000_000], b"\nok\n".to_vec()].concat();
-        assert_eq!(read(&long, 10).await, [Line::TooLong, message("ok")]);
-        assert_eq!(read(&long[..500_000], 10).await, [Line::TooLong]);
+        assert_eq!(read(&long, 10).await, [Plain::TooLong, message("ok")]);
+        assert_eq!(read(&long[..500_000], 10).await, [Plain::TooLong]);
     }
 
     #[tokio::test(start_paused = true)]
     async fn waiting_can_be_given_up() {
         let (mut writer, reader) = tokio::io::duplex(64);
-        let mut lines = Lines::new(reader, 100);
+        let limits = Limits::default().message_bytes(100);
+        let mut lines = Lines::new(reader, &limits, &limits.budget());
         for part in ["{\"a\"", ":1}", "\n"] {
             let given_up = tokio::time::timeout(std::time::Duration::from_millis(1), lines.next());
             assert!(given_up.await.is_err());
@@ -205,6 +333,45 @@ mod tests {
                 .await
                 .unwrap();
         }
-        assert_eq!(lines.next().await.unwrap(), message("{\"a\":1}"));
+        assert_eq!(
+            Plain::from(lines.next().await.unwrap()),
+            message("{\"a\":1}")
+        );
+    }
+
+    /// Long lines are handed out without being copied; what follows them is not lost.
+    #[tokio::test]
+    async fn long_lines_and_short_ones_keep_their_order() {
+        let long = "x".repeat(700_000);
+        let text = format!("\u{feff}{long}\r\na\n{long}\nb\n\n{long}");
+        let all = read(text.as_bytes(), 1_000_000).await;
+        let expected = [&long, "a", &long, "b", &long].map(message);
+        assert!(all == expected, "{} lines", all.len());
+    }
+
+    /// What others hold is waited for, but not for ever, and the next line is read.
+    #[tokio::test(start_paused = true)]
+    async fn a_line_waits_for_room_in_the_budget() {
+        let limits = Limits::default().message_bytes(1_000_000).ingress_bytes(1);
+        let budget = limits.budget();
+        let long = "x".repeat(600_000);
+        let text = format!("{long}\nshort\n{long}\n{long}\n");
+        let mut lines = Lines::new(text.as_bytes(), &limits, &budget);
+        let mut next = async || lines.next().await.unwrap();
+        let Line::Message(_, first) = next().await else {
+            panic!("there is room for one");
+        };
+        let Line::Message(_, short) = next().await else {
+            panic!("a short line needs little");
+        };
+        let started = Instant::now();
+        assert_eq!(Plain::from(next().await), Plain::NoRoom);
+        assert_eq!(started.elapsed(), millis(limits.body_read_ms));
+        let (line, ()) = tokio::join!(next(), async {
+            tokio::time::sleep(Duration::from_secs(1)).await;
+            drop((first, short));
+        });
+        assert_eq!(Plain::from(line), message(&long));
+        assert_eq!(Plain::from(next().await), Plain::End);
     }
 }

@@ -6,10 +6,12 @@ mod http;
 mod lines;
 #[cfg(feature = "http")]
 mod serve;
-#[cfg(feature = "http")]
+#[cfg(feature = "stdio")]
 mod stall;
 #[cfg(feature = "stdio")]
 mod stdio;
+#[cfg(feature = "http")]
+mod watch;
 
 #[cfg(feature = "http")]
 pub use self::http::{Http, HttpCore, ResponseFuture};

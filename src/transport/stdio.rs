@@ -7,6 +7,9 @@
 //! The connection is one session, so a client may open with the handshake of the legacy era, speak
 //! the modern one, or do both. While a handshake is under way other calls wait for it.
 //!
+//! A client that takes nothing for as long as the limits say is given up: until then what it does not
+//! take waits, as much of it as there may be calls.
+//!
 //! When the client closes its side, calls under way get a few seconds to finish and to be read. What
 //! does not let itself be ended by then is left alone.
 //!
@@ -29,9 +32,10 @@ use tracing::Instrument as _;
 use crate::layers::Erased;
 use crate::service::{CallLink, Inbound, Limits, Outbound, Payload, Session, count, millis};
 use crate::wire::json::Node;
-use crate::wire::{Error, Frame, FrameKind, Message, Method, Refusal, RequestId};
+use crate::wire::{Budget, Error, Frame, FrameKind, Message, Method, Refusal, RequestId, Reserved};
 
 use super::lines::{Line, Lines};
+use super::stall::StallTimeout;
 
 /// A stack served over a pair of streams; by default over the process's own.
 ///
@@ -50,6 +54,7 @@ use super::lines::{Line, Lines};
 pub struct Stdio<R = tokio::io::Stdin, W = tokio::io::Stdout> {
     stack: Erased,
     limits: Limits,
+    budget: Budget,
     reader: R,
     writer: W,
 }
@@ -61,6 +66,7 @@ impl Stdio {
         Self {
             stack,
             limits,
+            budget: limits.budget(),
             reader: tokio::io::stdin(),
             writer: tokio::io::stdout(),
         }
@@ -68,11 +74,18 @@ impl Stdio {
 }
 
 impl<R, W> Stdio<R, W> {
+    /// Shares a budget with others.
+    pub(crate) fn within(mut self, budget: &Budget) -> Self {
+        self.budget = budget.clone();
+        self
+    }
+
     /// Reads from and writes to other streams: the ends of a pipe or of a unix socket.
     pub fn streams<R2, W2>(self, reader: R2, writer: W2) -> Stdio<R2, W2> {
         Stdio {
             stack: self.stack,
             limits: self.limits,
+            budget: self.budget,
             reader,
             writer,
         }
@@ -88,14 +101,15 @@ where
     ///
     /// # Errors
     ///
-    /// What reading or writing reports, and [`InvalidData`](io::ErrorKind::InvalidData) for a line
-    /// that is longer than a response may be.
+    /// What reading or writing reports, [`InvalidData`](io::ErrorKind::InvalidData) for a line that is
+    /// longer than a response may be, and [`TimedOut`](io::ErrorKind::TimedOut) for a client that takes
+    /// nothing for too long.
     pub async fn run(self) -> io::Result<()> {
         let (queue, messages) = mpsc::channel(OUTGOING);
         let (finish, finishing) = oneshot::channel();
         #[expect(clippy::disallowed_methods, reason = "awaited below, or aborted")]
         let mut writing = tokio::spawn(write(
-            self.writer,
+            StallTimeout::new(self.writer, millis(self.limits.write_stall_ms)),
             count(self.limits.response_bytes),
             messages,
             finishing,
@@ -110,7 +124,7 @@ where
             parked: VecDeque::new(),
             parked_bytes: 0,
         };
-        let mut lines = Lines::new(self.reader, self.limits.message());
+        let mut lines = Lines::new(self.reader, &self.limits, &self.budget);
         let served = connection.serve(&mut lines).await;
         // Where nothing can be written any more, nobody waits for an answer either.
         let patience = if connection.queue.is_closed() {
@@ -170,11 +184,15 @@ impl Connection {
                 line = lines.next() => line?,
             };
             match line {
-                Line::Message(bytes) => self.receive(bytes).await,
+                Line::Message(bytes, held) => self.receive(bytes, held).await,
                 Line::TooLong => {
                     let most = self.limits.message();
                     let error =
                         Error::invalid_request(format_args!("a message has at most {most} bytes"));
+                    self.send(Outbound::error(None, &error, None)).await;
+                }
+                Line::NoRoom => {
+                    let error = Error::refused(Refusal::Overloaded);
                     self.send(Outbound::error(None, &error, None)).await;
                 }
                 Line::End => return Ok(()),
@@ -182,8 +200,8 @@ impl Connection {
         }
     }
 
-    async fn receive(&mut self, bytes: Vec<u8>) {
-        let frame = match Frame::parse(bytes, self.limits.depth()) {
+    async fn receive(&mut self, bytes: Vec<u8>, held: Reserved) {
+        let frame = match Frame::parse_within(bytes, self.limits.depth(), held) {
             Ok(frame) => frame,
             Err(cause) => {
                 return self
@@ -306,10 +324,12 @@ impl Connection {
                 calls.handshake = Some(id.clone());
             }
         }
+        let kind = frame.kind();
         let mut inbound = Inbound::linked(frame, link.clone());
         inbound.session = Some(self.session.clone());
         let call = Call {
             id,
+            is_answered: kind != FrameKind::Notification,
             link,
             calls: Arc::clone(&self.calls),
             queue: self.queue.clone(),
@@ -348,6 +368,8 @@ impl Connection {
 /// One call under way.
 struct Call {
     id: Option<RequestId>,
+    /// A notification is not, whatever becomes of it: that is for a transport with a status.
+    is_answered: bool,
     link: CallLink,
     calls: Arc<Mutex<Calls>>,
     queue: mpsc::Sender<Payload>,
@@ -364,6 +386,7 @@ impl Call {
         // From here on the client may use the id again, which it does once it has the answer.
         self.forget();
         if let Some(payload) = answered.and_then(|outbound| outbound.payload)
+            && self.is_answered
             && !self.link.cancellation().is_cancelled()
         {
             let _ = self.queue.send(payload.on_one_line()).await;
@@ -505,6 +528,28 @@ mod tests {
         // The client has not closed its side, and the call that hangs holds nothing up.
         let ended = served.await.unwrap().unwrap_err();
         assert_eq!(ended.kind(), io::ErrorKind::InvalidData, "{ended}");
+    }
+
+    /// Whatever a layer answers it with.
+    ///
+    /// Contract: P-10.
+    #[tokio::test]
+    async fn a_notification_is_not_answered() {
+        let stack = EraseLayer::new().layer(service_fn(async |_: Inbound| {
+            Ok::<_, BoxError>(Outbound::error(None, &Error::invalid_request("no"), None))
+        }));
+        let (mut client, server) = tokio::io::duplex(1024);
+        let (reader, writer) = tokio::io::split(server);
+        let served = Stdio::new(stack, Limits::default()).streams(reader, writer);
+
+        let notification = br#"{"jsonrpc":"2.0","method":"notifications/x"}"#;
+        client.write_all(notification).await.unwrap();
+        client.write_all(b"\n{\"id\":null}\n").await.unwrap();
+        client.shutdown().await.unwrap();
+        served.run().await.unwrap();
+        let mut written = String::new();
+        client.read_to_string(&mut written).await.unwrap();
+        assert_eq!(written.lines().count(), 1, "{written}");
     }
 
     /// A blocked thread holds on to its context like this.

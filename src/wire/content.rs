@@ -150,6 +150,16 @@ impl Content {
         }
     }
 
+    /// What of it may be long.
+    pub(crate) fn bulk(&self) -> &str {
+        match &self.body {
+            Body::Text(text) => text,
+            Body::Image { data, .. } | Body::Audio { data, .. } => data,
+            Body::Link(_) => "",
+            Body::Embedded(contents) => contents.bulk(),
+        }
+    }
+
     /// Appends the block. What the version does not know becomes text that says what it was.
     pub(crate) fn push(&self, out: &mut Vec<u8>, features: Features) {
         let mut object = ObjectWriter::new(out);
@@ -273,6 +283,13 @@ impl ResourceLink {
 }
 
 impl ResourceContents {
+    /// What of it may be long.
+    pub(crate) fn bulk(&self) -> &str {
+        match &self.body {
+            ResourceBody::Text(text) | ResourceBody::Blob(text) => text,
+        }
+    }
+
     /// Text, possibly empty.
     pub fn text(uri: impl Into<String>, text: impl Into<String>) -> Self {
         Self {

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
+use super::budget::Reserved;
 use super::error::Error;
 use super::id::{InvalidId, RequestId};
 use super::json::{Document, DuplicateName, Kind, Node, RawJson, SyntaxError};
@@ -90,6 +91,15 @@ impl Frame {
         Document::parse(bytes, depth).map(Self::new)
     }
 
+    /// The same for a message that was read within a budget, of which it holds what it takes up.
+    pub(crate) fn parse_within(
+        bytes: Vec<u8>,
+        depth: u32,
+        held: Reserved,
+    ) -> Result<Self, SyntaxError> {
+        Document::parse_within(bytes, depth, held).map(Self::new)
+    }
+
     fn new(document: Document) -> Self {
         let mut members = Members::default();
         for (name, value) in document.root().members() {
@@ -174,6 +184,10 @@ impl Frame {
             Ok(id) => id,
             Err(error) => return self.invalid(error),
         };
+        let answers = self.members.result.is_some() || self.members.error.is_some();
+        if self.members.method.is_some() && answers {
+            return self.invalid("a message with a method has no result and no error");
+        }
         let Some(method) = self.node(self.members.method) else {
             return match (
                 id,

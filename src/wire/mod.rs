@@ -10,6 +10,7 @@
 //! # Ok::<(), portcullis::wire::json::SyntaxError>(())
 //! ```
 
+mod budget;
 mod capability;
 mod content;
 mod definition;
@@ -23,6 +24,7 @@ mod method;
 mod prompt;
 mod version;
 
+pub(crate) use self::budget::{Budget, Exhausted, Reserved};
 pub use self::capability::{Capability, ClientCapabilities, ClientCapability};
 pub use self::content::{Annotations, Content, ResourceContents, ResourceLink, Role};
 pub use self::definition::{

@@ -28,6 +28,11 @@ impl PromptMessage {
         }
     }
 
+    /// What of it may be long.
+    pub(crate) fn bulk(&self) -> &str {
+        self.content.bulk()
+    }
+
     pub(crate) fn push(&self, out: &mut Vec<u8>, features: Features) {
         let mut object = ObjectWriter::new(out);
         object.string("role", self.role.name());

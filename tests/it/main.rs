@@ -6,6 +6,7 @@ mod examples;
 mod http;
 mod library;
 mod malformed;
+mod memory;
 mod modes;
 mod output;
 mod panics;

@@ -63,6 +63,7 @@ pub(super) fn decode(inbound: Inbound, versions: Versions) -> Result<Envelope, R
             extensions: inbound.extensions,
             link: inbound.link,
             shape: Shape::Plain,
+            ceiling: usize::MAX,
             target: None,
         })),
         Err(error) => Err(Refused {
@@ -140,7 +141,9 @@ fn modern(
         declared.is_object().then(|| params.part(declared))
     });
     if capabilities.is_none() && is_request {
-        return Err(missing_meta(CLIENT_CAPABILITIES));
+        return Err(Error::invalid_params(format_args!(
+            "_meta must have `{CLIENT_CAPABILITIES}`, an object"
+        )));
     }
     // Which headers a notification needs is not defined, so it needs none.
     if let (Some(declared), true) = (declared, is_request) {

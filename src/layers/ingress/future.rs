@@ -80,8 +80,9 @@ where
         loop {
             let (mut inner, request) = match this.state.as_mut().project() {
                 StateProjected::Reading { read, next, depth } => {
-                    let scanned = ready!(read.poll(cx))
-                        .and_then(|bytes| Frame::parse(bytes, *depth).map_err(Rejection::Syntax));
+                    let scanned = ready!(read.poll(cx)).and_then(|(bytes, held)| {
+                        Frame::parse_within(bytes, *depth, held).map_err(Rejection::Syntax)
+                    });
                     match (scanned, next.take()) {
                         (Ok(frame), Some((inner, parts))) => {
                             (inner, Request::from_parts(parts, Posted::Frame(frame)))

@@ -7,7 +7,9 @@
 //! 3. the body is no longer than one message may be, which is checked against `Content-Length` before
 //!    anything is read and against the body while it is read (413);
 //! 4. the body arrives in time (408) and as a whole (400);
-//! 5. it is JSON, no deeper than allowed (400 and -32700).
+//! 5. all messages that are read or held at once, with the index of their values, fit their budget (503):
+//!    what a message takes up is reserved before it is read, and given back when it is let go;
+//! 6. it is JSON, no deeper than allowed (400 and -32700).
 //!
 //! What does not pass is answered with the status named and a JSON-RPC error without id, since no
 //! request was read. Requests of other methods pass without a body: what they mean is for the layer
@@ -66,6 +68,7 @@ use http::{Method, Request, Response};
 use tower::{Layer, Service};
 
 use crate::service::{Limits, millis};
+use crate::wire::Budget;
 
 use super::body::Body;
 
@@ -78,6 +81,7 @@ use self::read::ReadBody;
 #[must_use]
 pub struct IngressLayer {
     bounds: Bounds,
+    budget: Budget,
 }
 
 /// What a request may be.
@@ -90,9 +94,10 @@ struct Bounds {
 }
 
 impl IngressLayer {
-    /// Reads within these limits.
+    /// Reads within these limits. What is read through clones of the layer shares one budget.
     pub fn new(limits: &Limits) -> Self {
         Self {
+            budget: limits.budget(),
             bounds: Bounds {
                 message: limits.message(),
                 depth: limits.depth(),
@@ -100,6 +105,12 @@ impl IngressLayer {
                 body_read: millis(limits.body_read_ms),
             },
         }
+    }
+
+    /// Shares a budget with others.
+    pub(crate) fn within(mut self, budget: &Budget) -> Self {
+        self.budget = budget.clone();
+        self
     }
 }
 
@@ -110,6 +121,7 @@ impl<S> Layer<S> for IngressLayer {
         Ingress {
             inner,
             bounds: self.bounds,
+            budget: self.budget.clone(),
         }
     }
 }
@@ -119,6 +131,7 @@ impl<S> Layer<S> for IngressLayer {
 pub struct Ingress<S> {
     inner: S,
     bounds: Bounds,
+    budget: Budget,
 }
 
 impl<S, B> Service<Request<B>> for Ingress<S>
@@ -143,7 +156,10 @@ where
         }
         match self.bounds.verify(&parts.headers) {
             Ok(length) => {
-                let read = ReadBody::new(body, length, self.bounds.message, self.bounds.body_read);
+                let Bounds {
+                    message, body_read, ..
+                } = self.bounds;
+                let read = ReadBody::new(body, length, message, body_read, &self.budget);
                 ResponseFuture::read(self.inner.clone(), parts, read, self.bounds.depth)
             }
             Err(rejection) => ResponseFuture::refuse(&rejection),

@@ -10,6 +10,9 @@ use http_body::Body;
 use pin_project_lite::pin_project;
 use tokio::time::{Sleep, sleep};
 
+use crate::wire::json::scan_bytes;
+use crate::wire::{Budget, Exhausted, Reserved};
+
 use super::verify::Rejection;
 
 pin_project! {
@@ -18,21 +21,33 @@ pin_project! {
         #[pin]
         body: B,
         read: Vec<u8>,
+        // What `read` takes up, and later the index of what it holds.
+        held: Reserved,
+        // The length that was told.
+        length: Option<usize>,
         most: usize,
         patience: Duration,
         // Most bodies are there at once and need no timer.
-        #[pin]
-        deadline: Option<Sleep>,
+        deadline: Option<Pin<Box<Sleep>>>,
     }
 }
 
 impl<B: Body> ReadBody<B> {
     /// Reads at most `most` bytes, `length` of which were promised.
-    pub(super) fn new(body: B, length: Option<usize>, most: usize, patience: Duration) -> Self {
-        let known = usize::try_from(body.size_hint().lower()).unwrap_or(most);
+    pub(super) fn new(
+        body: B,
+        length: Option<usize>,
+        most: usize,
+        patience: Duration,
+        budget: &Budget,
+    ) -> Self {
+        let known = || usize::try_from(body.size_hint().exact()?).ok();
         Self {
+            length: length.or_else(known),
             body,
-            read: Vec::with_capacity(length.unwrap_or(known).min(most)),
+            // Nothing is held for what has only been promised.
+            read: Vec::new(),
+            held: budget.reserve_nothing(),
             most,
             patience,
             deadline: None,
@@ -41,7 +56,7 @@ impl<B: Body> ReadBody<B> {
 }
 
 impl<B: Body> Future for ReadBody<B> {
-    type Output = Result<Vec<u8>, Rejection>;
+    type Output = Result<(Vec<u8>, Reserved), Rejection>;
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let mut this = self.project();
@@ -49,14 +64,20 @@ impl<B: Body> Future for ReadBody<B> {
             let frame = match this.body.as_mut().poll_frame(cx) {
                 Poll::Ready(Some(Ok(frame))) => frame,
                 Poll::Ready(Some(Err(_))) => return Poll::Ready(Err(Rejection::Broken)),
-                Poll::Ready(None) => return Poll::Ready(Ok(std::mem::take(this.read))),
+                Poll::Ready(None) => {
+                    let scanned = scan_bytes(this.read.capacity());
+                    if this.held.grow(scanned).is_err() {
+                        return Poll::Ready(Err(Rejection::NoRoom));
+                    }
+                    let read = (std::mem::take(this.read), this.held.split_off());
+                    return Poll::Ready(Ok(read));
+                }
                 Poll::Pending => {
-                    if this.deadline.is_none() {
-                        this.deadline.set(Some(sleep(*this.patience)));
-                    }
-                    if let Some(deadline) = this.deadline.as_mut().as_pin_mut() {
-                        ready!(deadline.poll(cx));
-                    }
+                    let patience = *this.patience;
+                    let deadline = this
+                        .deadline
+                        .get_or_insert_with(|| Box::pin(sleep(patience)));
+                    ready!(deadline.as_mut().poll(cx));
                     return Poll::Ready(Err(Rejection::TooSlow));
                 }
             };
@@ -67,6 +88,17 @@ impl<B: Body> Future for ReadBody<B> {
             if data.remaining() > *this.most - this.read.len() {
                 return Poll::Ready(Err(Rejection::TooLarge { most: *this.most }));
             }
+            if make_room(
+                this.read,
+                data.remaining(),
+                *this.length,
+                *this.most,
+                this.held,
+            )
+            .is_err()
+            {
+                return Poll::Ready(Err(Rejection::NoRoom));
+            }
             while data.has_remaining() {
                 let chunk = data.chunk();
                 this.read.extend_from_slice(chunk);
@@ -76,3 +108,37 @@ impl<B: Body> Future for ReadBody<B> {
         }
     }
 }
+
+/// Makes room for `more` bytes, and reserves it before. Where the length was told there is one step
+/// for most bodies and two for long ones, so that somebody who only promises a long one holds little.
+fn make_room(
+    read: &mut Vec<u8>,
+    more: usize,
+    length: Option<usize>,
+    most: usize,
+    held: &mut Reserved,
+) -> Result<(), Exhausted> {
+    let needed = read.len() + more;
+    if needed <= read.capacity() {
+        return Ok(());
+    }
+    let wanted = match length {
+        Some(length) if needed > FIRST_ROOM => length,
+        Some(length) => length.min(FIRST_ROOM),
+        None => 2 * read.capacity(),
+    };
+    let room = wanted.min(most).max(needed);
+    if room <= SMALL {
+        // All it will ever take up at once: one step instead of several.
+        held.grow(scan_bytes(room))?;
+    } else {
+        held.grow(read.capacity() + room)?;
+    }
+    read.reserve_exact(room - read.len());
+    Ok(())
+}
+
+/// Bodies up to this length are read into a buffer of their own length, in bytes.
+const FIRST_ROOM: usize = 256 * 1024;
+/// Messages whose index is reserved for together with their text, in bytes.
+const SMALL: usize = 16 * 1024;

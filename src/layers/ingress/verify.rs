@@ -7,9 +7,10 @@ use http::header::{
 use http::{Response, StatusCode};
 
 use crate::layers::body::Body;
-use crate::layers::http_reply::refuse;
-use crate::wire::Error;
+use crate::layers::http_reply::{refuse, respond};
+use crate::service::Outbound;
 use crate::wire::json::SyntaxError;
+use crate::wire::{Error, Refusal};
 
 use super::Bounds;
 
@@ -22,6 +23,7 @@ pub(super) enum Rejection {
     TooLarge { most: usize },
     TooSlow,
     Broken,
+    NoRoom,
     Syntax(SyntaxError),
 }
 
@@ -77,6 +79,14 @@ impl Rejection {
                 StatusCode::BAD_REQUEST,
                 Error::invalid_request("the body did not arrive as a whole"),
             ),
+            // Where nothing can be told apart, it is the same as too many calls.
+            Self::NoRoom => {
+                return respond(Outbound::error(
+                    None,
+                    &Error::refused(Refusal::Overloaded),
+                    None,
+                ));
+            }
             Self::Syntax(error) => (StatusCode::BAD_REQUEST, Error::parse(error)),
         };
         refuse(status, &error)

@@ -45,6 +45,8 @@ pub(crate) struct Details {
     pub(crate) extensions: Extensions,
     pub(crate) link: CallLink,
     pub(crate) shape: Shape,
+    /// What an encoded result may have, in bytes: longer ones need not be encoded.
+    pub(crate) ceiling: usize,
     pub(crate) target: Option<Target>,
 }
 
@@ -86,6 +88,7 @@ impl Envelope {
             extensions: Extensions::default(),
             link: CallLink::detached(),
             shape: Shape::Plain,
+            ceiling: usize::MAX,
             target: None,
         })
     }

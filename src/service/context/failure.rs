@@ -59,6 +59,12 @@ impl Failure {
         Self::new(refusal.code(), refusal.message()).retryable(transient)
     }
 
+    /// A result that is longer than a response may be.
+    pub(crate) fn too_large() -> Self {
+        let message = "the result is larger than this server may send";
+        Self::new("result_too_large", message)
+    }
+
     /// Arguments that do not match the schema; `diagnostics` tells where.
     pub(crate) fn invalid_arguments(message: String, diagnostics: RawJson) -> Self {
         Self::new("invalid_arguments", message).diagnostics(diagnostics)

@@ -1,6 +1,6 @@
 //! What an operation gives back, and how that is written for the wire.
 
-use crate::wire::json::{Kind, ObjectWriter, RawJson, push_str};
+use crate::wire::json::{Kind, ObjectWriter, RawJson, escaped_len, exceed, push_str};
 use crate::wire::{Content, Features, StructuredContent};
 
 use super::failure::Failure;
@@ -60,7 +60,7 @@ impl Output {
     }
 
     /// The blocks of content.
-    pub fn blocks(&self) -> impl Iterator<Item = &Content> {
+    pub fn blocks(&self) -> impl Iterator<Item = &Content> + Clone {
         self.first.iter().chain(&self.rest)
     }
 
@@ -104,6 +104,19 @@ impl Output {
         }
     }
 
+    /// Whether the members take more than `most` bytes, as far as that can be told without writing
+    /// them.
+    pub(crate) fn exceeds(&self, most: usize, features: Features) -> bool {
+        let value = self.structured.as_ref().map(RawJson::text);
+        let copy = value.filter(|value| self.needs_copy(value));
+        let texts = self.blocks().map(Content::bulk).chain(copy);
+        let shown = value.filter(|value| is_shown(value.starts_with('{'), features));
+        match most.checked_sub(shown.map_or(0, str::len)) {
+            Some(most) => exceed(most, texts),
+            None => true,
+        }
+    }
+
     /// Whether clients that do not know structured values would miss this one.
     fn needs_copy(&self, value: &str) -> bool {
         let mut texts = self.blocks().filter_map(Content::as_text).peekable();
@@ -118,11 +131,27 @@ impl Output {
         let structured = self
             .structured
             .as_ref()
-            .map_or(0, |value| 2 * value.text().len() + 64);
+            .map_or(0, |value| value.text().len() + copied(value.text()) + 64);
         let commas = self.rest.len();
-        12 + self.blocks().map(content).sum::<usize>() + commas + structured
+        let room = 12 + self.blocks().map(content).sum::<usize>() + commas + structured;
+        // What follows the members of a long result must not move it.
+        if room < LONG { room } else { room + TAIL }
     }
 }
+
+/// Room for a value as a text. That of a long one is exact: to find out costs less than to move it.
+fn copied(value: &str) -> usize {
+    if value.len() < LONG {
+        value.len()
+    } else {
+        escaped_len(value)
+    }
+}
+
+/// A value that is not moved if it can be helped, in bytes.
+const LONG: usize = 64 * 1024;
+/// What follows the members of nearly every result, in bytes.
+const TAIL: usize = 512;
 
 impl Failure {
     /// Writes the members of the result.
@@ -191,13 +220,17 @@ fn push_structured(
     is_object: bool,
     features: Features,
 ) {
-    let known = match features.structured_content() {
+    if is_shown(is_object, features) {
+        object.raw("structuredContent", value);
+    }
+}
+
+/// Whether the version knows such a structured value.
+fn is_shown(is_object: bool, features: Features) -> bool {
+    match features.structured_content() {
         StructuredContent::Absent => false,
         StructuredContent::Objects => is_object,
         StructuredContent::Anything => true,
-    };
-    if known {
-        object.raw("structuredContent", value);
     }
 }
 
@@ -243,6 +276,37 @@ mod tests {
             encoded,
             r#""content":[{"type":"text","text":"one"},{"type":"text","text":"[]"}]"#
         );
+    }
+
+    /// What is told without writing is never more than what is written, and nearly as much.
+    ///
+    /// Contract: S-105.
+    #[test]
+    fn what_is_too_large_is_told_without_writing_it() {
+        let quotes = "\\\"".repeat(1000);
+        let outputs = [
+            Output::new().content("\u{1}".repeat(1000)),
+            Output::new()
+                .content("x".repeat(1000))
+                .content("\"".repeat(1000)),
+            Output::new().content(Content::image([7; 1000], "image/png")),
+            Output::new().structured(value(&format!("[{}1]", "\"\",".repeat(1000)))),
+            Output::new().structured(value(&format!("{{\"a\":\"{quotes}\"}}"))),
+        ];
+        for output in outputs {
+            for version in ProtocolVersion::ALL {
+                let features = version.features();
+                for shape in [Shape::Plain, Shape::Wrapped] {
+                    let length = output.encode(shape, features).len();
+                    assert!(!output.exceeds(length, features), "{length} {output:?}");
+                }
+                let length = output.encode(Shape::Plain, features).len();
+                assert!(
+                    output.exceeds(length - 200, features),
+                    "{length} {output:?}"
+                );
+            }
+        }
     }
 
     /// Contract: S-040, S-041.

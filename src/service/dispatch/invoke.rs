@@ -14,6 +14,9 @@ use super::{Answer, Core};
 pub(super) struct Running {
     run: BoxFuture<Result<Output, Failure>>,
     operation: Arc<Registered>,
+    /// What the encoded result may have, in bytes.
+    ceiling: usize,
+    features: Features,
 }
 
 impl Core {
@@ -62,10 +65,13 @@ impl Core {
                 operation.failed(Failure::invalid_arguments(text, mismatch.diagnostics())),
             );
         }
+        let (ceiling, features) = (envelope.details.ceiling, envelope.features());
         let context = CallContext::new(envelope, name, Some(arguments), snapshot.state.clone());
         Answer::Running(Running {
             run: (operation.run)(context),
             operation,
+            ceiling,
+            features,
         })
     }
 }
@@ -120,8 +126,11 @@ impl Running {
         }
     }
 
-    /// A result that breaks the promise of the operation's own schema is not sent.
+    /// A result that cannot be sent, or breaks the promise of the operation's own schema, is not.
     fn checked(&self, output: Output) -> Result<Output, Failure> {
+        if output.exceeds(self.ceiling, self.features) {
+            return Err(Failure::too_large());
+        }
         let Some(schema) = &self.operation.output else {
             return Ok(output);
         };

@@ -9,8 +9,8 @@ use crate::service::handler::CallContext;
 use crate::service::pager::Scope;
 use crate::service::registry::PerVersion;
 use crate::service::{prompts, resources};
-use crate::wire::json::{Kind, ObjectWriter, RawJson};
-use crate::wire::{Error, Features, Refusal};
+use crate::wire::json::{Kind, ObjectWriter, RawJson, exceed};
+use crate::wire::{Error, Features, PromptMessage, Refusal};
 
 use super::{Answer, Core};
 
@@ -120,6 +120,7 @@ impl Core {
         let Some((reader, definition, values)) = found else {
             return Answer::now(Error::resource_not_found(&uri, features));
         };
+        let ceiling = envelope.details.ceiling;
         let run = reader(CallContext::new(
             envelope,
             subject,
@@ -131,6 +132,9 @@ impl Core {
                 Ok(contents) if contents.is_empty() => {
                     tracing::error!(target: "portcullis::core", uri, "a reader gave no contents");
                     Reply::refused(Refusal::Internal)
+                }
+                Ok(contents) if contents.exceed(ceiling) => {
+                    Reply::refused(Refusal::ResponseTooLarge)
                 }
                 Ok(contents) => {
                     let members = resources::encode(contents, &uri, &definition, features);
@@ -158,10 +162,14 @@ impl Core {
         if let Err(error) = prompt.check(arguments.as_ref()) {
             return Answer::now(error);
         }
+        let ceiling = envelope.details.ceiling;
         let context = CallContext::new(envelope, subject, arguments, snapshot.state.clone());
         let run = (prompt.run)(context);
         Answer::Later(Box::pin(async move {
             match run.await {
+                Ok(output) if exceed(ceiling, output.messages.iter().map(PromptMessage::bulk)) => {
+                    Reply::refused(Refusal::ResponseTooLarge)
+                }
                 Ok(output) => Reply::result(prompts::encode(&output, &prompt.definition, features)),
                 Err(failure) => failed("prompt", &name, &failure, features),
             }

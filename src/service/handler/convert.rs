@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::service::context::{Failure, Output};
-use crate::wire::json::RawJson;
+use crate::wire::json::{RawJson, exceed};
 use crate::wire::{Content, PromptMessage, ResourceContents};
 
 use super::Signature;
@@ -52,6 +52,26 @@ pub(crate) enum Item {
     Text(String),
     Blob(Vec<u8>),
     Whole(ResourceContents),
+}
+
+impl Contents {
+    /// Whether they take more than `most` bytes when they are written, as far as that can be told
+    /// without writing them.
+    pub(crate) fn exceed(&self, most: usize) -> bool {
+        let bytes = self.0.iter().map(|item| match item {
+            Item::Blob(bytes) => bytes.len().div_ceil(3) * 4,
+            Item::Text(_) | Item::Whole(_) => 0,
+        });
+        let texts = self.0.iter().map(|item| match item {
+            Item::Text(text) => text.as_str(),
+            Item::Blob(_) => "",
+            Item::Whole(contents) => contents.bulk(),
+        });
+        match most.checked_sub(bytes.sum()) {
+            Some(most) => exceed(most, texts),
+            None => true,
+        }
+    }
 }
 
 /// What a prompt says.

@@ -17,6 +17,20 @@ pub fn push_str(out: &mut Vec<u8>, text: &str) {
     out.push(b'"');
 }
 
+/// How long `text` is as a JSON string, without the quotes.
+pub(crate) fn escaped_len(text: &str) -> usize {
+    let more = |byte: &u8| usize::from(is_special(*byte)) + 4 * usize::from(is_spelt_out(*byte));
+    text.len() + text.as_bytes().iter().map(more).sum::<usize>()
+}
+
+/// Whether the texts, as JSON strings, have more than `most` bytes together. Each is looked at only if
+/// that decides.
+pub(crate) fn exceed<'a>(most: usize, texts: impl Iterator<Item = &'a str> + Clone) -> bool {
+    let length: usize = texts.clone().map(str::len).sum();
+    length > most
+        || (length > most / LONGEST_ESCAPE && texts.map(escaped_len).sum::<usize>() > most)
+}
+
 /// `text` as a JSON string, quotes included.
 pub fn quote(text: &str) -> String {
     let mut out = Vec::new();
@@ -59,6 +73,14 @@ fn is_special(byte: u8) -> bool {
     (byte < 0x20) | (byte == b'"') | (byte == b'\\')
 }
 
+#[expect(
+    clippy::needless_bitwise_bool,
+    reason = "without branches the compiler uses vector instructions"
+)]
+fn is_spelt_out(byte: u8) -> bool {
+    (byte < 0x20) & !((0x08..=0x0d).contains(&byte) & (byte != 0x0b))
+}
+
 fn push_escape(out: &mut Vec<u8>, special: u8) {
     let short = match special {
         b'"' => b'"',
@@ -80,6 +102,8 @@ fn push_escape(out: &mut Vec<u8>, special: u8) {
 
 const HEX: &[u8; 16] = b"0123456789abcdef";
 const BLOCK: usize = 32;
+/// What one byte becomes at most.
+const LONGEST_ESCAPE: usize = 6;
 
 #[cfg(test)]
 mod tests {
@@ -93,6 +117,16 @@ mod tests {
         }
         for text in texts {
             assert_eq!(quote(&text), serde_json::to_string(&text).unwrap());
+            assert_eq!(escaped_len(&text) + 2, quote(&text).len(), "{text:?}");
         }
+    }
+
+    #[test]
+    fn texts_exceed_by_what_they_become() {
+        let texts = ["x", "\u{1}", "\""];
+        for most in 0..12 {
+            assert_eq!(exceed(most, texts.iter().copied()), most < 9, "{most}");
+        }
+        assert!(!exceed(0, std::iter::empty()));
     }
 }

@@ -55,8 +55,8 @@ pub(super) struct Index {
     tables: Vec<Table>,
     /// The entry of the first name found to repeat another of its object.
     pub(super) duplicate: u32,
-    /// No text of this length has more entries.
-    most: usize,
+    /// The length of the text.
+    text: usize,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -134,25 +134,52 @@ impl Entry {
 
 impl Index {
     pub(super) fn with_room_for(text: usize) -> Self {
-        // Every two values need a separator between them, whatever else they need.
-        let most = text / 2 + 1;
         Self {
-            entries: Vec::with_capacity(most.min(text / 8 + 8).min(FIRST_ROOM)),
+            entries: Vec::with_capacity(most(text).min(text / 8 + 8).min(FIRST_ROOM)),
             slots: Vec::new(),
             tables: Vec::new(),
             duplicate: NONE,
-            most,
+            text,
         }
     }
 
     pub(super) fn push(&mut self, entry: Entry) -> u32 {
         let at = self.entries.len();
         if at == self.entries.capacity() {
-            let room = (2 * at).max(FIRST_ROOM).min(self.most).max(at + 1);
-            self.entries.reserve_exact(room - at);
+            self.make_room(entry.start as usize);
         }
         self.entries.push(entry);
         offset(at)
+    }
+
+    /// Makes room for several times as many entries, or for all the rest of the text can have.
+    ///
+    /// Each step is a quarter of the next, and the last is what the whole text needs at most: while
+    /// entries are moved there for the last time, they take up a quarter more than that.
+    #[cold]
+    fn make_room(&mut self, start: usize) {
+        let at = self.entries.len();
+        let mut step = most(self.text);
+        while step / 4 >= (2 * at).max(FIRST_ROOM) {
+            step /= 4;
+        }
+        let room = step.min(at + most(self.text - start)).max(at + 1);
+        self.entries.reserve_exact(room - at);
+    }
+
+    /// Gives back most of the room, if most of it was not needed.
+    pub(super) fn give_back_room(&mut self) {
+        let room = self.entries.capacity();
+        if room > MANY && room / 4 > self.entries.len() {
+            self.entries.shrink_to_fit();
+        }
+    }
+
+    /// How much memory this takes up.
+    pub(super) fn bytes(&self) -> usize {
+        self.entries.capacity() * size_of::<Entry>()
+            + self.slots.capacity() * size_of::<u32>()
+            + self.tables.capacity() * size_of::<Table>()
     }
 
     /// The position of the entry that is pushed next.
@@ -224,39 +251,48 @@ impl Index {
         false
     }
 
-    /// Compares each name with those before it: quick for the few members most objects have.
+    /// Compares each name with those before it: quick for the few members most objects have. Where
+    /// different names have one fingerprint, somebody may want many of them compared.
     fn compare_names(&mut self, text: &str, object: u32, count: usize) {
         let mut seen = [(0, 0); NARROW];
         let mut key = object + 1;
         for at in 0..count {
-            let entry = self.entries[key as usize];
-            for &(print, earlier) in &seen[..at] {
-                if print == entry.next && self.same_name(text, earlier, key) {
-                    self.duplicate = self.duplicate.min(key);
+            let print = self.entries[key as usize].next;
+            for &(earlier_print, earlier) in &seen[..at] {
+                if earlier_print != print {
+                    continue;
                 }
+                if !self.same_name(text, earlier, key) {
+                    return self.tabulate(text, object, count);
+                }
+                self.duplicate = self.duplicate.min(key);
             }
-            seen[at] = (entry.next, key);
+            seen[at] = (print, key);
             key = self.entries[key as usize + 1].next;
         }
     }
 
     /// Puts the names of a wide object into a table of their own.
     fn tabulate(&mut self, text: &str, object: u32, count: usize) {
-        let size = (2 * count).next_power_of_two();
+        let size = (count + count / 2).next_power_of_two();
         let table = Table {
             first_slot: offset(self.slots.len()),
             mask: offset(size - 1),
         };
-        self.slots.reserve_exact(size);
-        self.slots.resize(self.slots.len() + size, 0);
+        let length = self.slots.len() + size;
+        if length > self.slots.capacity() {
+            // Not twice as much: it counts against the message, and there may be many wide objects.
+            let room = length.max(self.slots.capacity() / 4 * 5);
+            self.slots.reserve_exact(room - self.slots.len());
+        }
+        self.slots.resize(length, 0);
+        let mut decoded = String::new();
         let mut key = object + 1;
         for _ in 0..count {
             let entry = self.entries[key as usize];
-            let content = entry.content(text);
-            let mut probe = if entry.flag() {
-                hash(&strings::decode(content))
-            } else {
-                hash(content)
+            let mut probe = match entry.content(text) {
+                escaped if entry.flag() => hash(strings::decode_into(escaped, &mut decoded)),
+                content => hash(content),
             };
             loop {
                 let slot = table.slot(probe);
@@ -281,10 +317,11 @@ impl Index {
 
     fn same_name(&self, text: &str, one: u32, other: u32) -> bool {
         let (one, other) = (self.entries[one as usize], self.entries[other as usize]);
-        match (one.flag(), other.flag()) {
-            (false, false) => one.content(text) == other.content(text),
-            _ => strings::decode(one.content(text)) == strings::decode(other.content(text)),
-        }
+        let same: fn(&str, &str) -> bool = match (one.flag(), other.flag()) {
+            (false, false) => |one, other| one == other,
+            _ => strings::same,
+        };
+        one.next == other.next && same(one.content(text), other.content(text))
     }
 }
 
@@ -292,6 +329,12 @@ impl Table {
     fn slot(self, probe: u32) -> usize {
         (self.first_slot + (probe & self.mask)) as usize
     }
+}
+
+/// No text of this length has more entries: every two values need a separator between them,
+/// whatever else they need.
+fn most(text: usize) -> usize {
+    text / 2 + 1
 }
 
 /// A hash that a peer cannot predict: names made to collide elsewhere do not collide here.
@@ -316,3 +359,5 @@ const COUNT_SHIFT: u32 = 4;
 const NARROW: usize = 16;
 /// Entries that a small message needs.
 const FIRST_ROOM: usize = 64;
+/// Entries that are worth being given back.
+const MANY: usize = 4096;

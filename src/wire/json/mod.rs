@@ -30,6 +30,7 @@ mod strings;
 mod write;
 
 pub use self::de::{DecodeError, from_node};
+pub(crate) use self::escape::{escaped_len, exceed};
 pub use self::escape::{push_str, quote};
 pub use self::index::Kind;
 pub use self::node::{Elements, Members, Node};
@@ -40,6 +41,8 @@ pub(crate) use self::write::{ObjectWriter, push_array};
 
 use std::borrow::Cow;
 use std::fmt;
+
+use super::budget::Reserved;
 
 /// Whether a text is a JSON number mathematically equal to `number`.
 pub(crate) fn same_number(text: &str, number: &str) -> bool {
@@ -52,10 +55,21 @@ pub(crate) fn same_number(text: &str, number: &str) -> bool {
 /// How many containers may stand around a value by default.
 pub const MAX_DEPTH: u32 = 128;
 
+/// What a text of this length takes up at most while it is scanned: itself, an entry for every two
+/// bytes, a quarter as many again while they are moved, and the names of wide objects.
+pub(crate) fn scan_bytes(text: usize) -> usize {
+    SCAN_BASE + 13 * text
+}
+
+/// What the shortest text takes up.
+const SCAN_BASE: usize = 2 * 1024;
+
 /// A JSON text that passed the scan, and the index of its values.
 pub struct Document {
     text: String,
     index: index::Index,
+    /// What it takes up of a budget, for as long as it is kept.
+    held: Option<Reserved>,
 }
 
 /// Two members of one object with the same decoded name.
@@ -81,7 +95,21 @@ impl Document {
             SyntaxError::new(SyntaxErrorKind::NotUtf8, error.utf8_error().valid_up_to())
         })?;
         let index = scan::scan(&text, depth)?;
-        Ok(Self { text, index })
+        let held = None;
+        Ok(Self { text, index, held })
+    }
+
+    /// The same with what [`scan_bytes`] asks for held, of which it keeps what it needs.
+    pub(crate) fn parse_within(
+        bytes: Vec<u8>,
+        depth: u32,
+        mut held: Reserved,
+    ) -> Result<Self, SyntaxError> {
+        let mut document = Self::parse(bytes, depth)?;
+        document.index.give_back_room();
+        held.shrink(SCAN_BASE + document.text.capacity() + document.index.bytes());
+        document.held = Some(held);
+        Ok(document)
     }
 
     /// The whole value.

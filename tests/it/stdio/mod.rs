@@ -4,6 +4,7 @@ mod calls;
 mod ending;
 mod framing;
 mod purity;
+mod stalled;
 
 use crate::support::message::{modern, tool};
 

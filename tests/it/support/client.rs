@@ -46,13 +46,6 @@ impl Way {
     ];
     pub(crate) const HTTP: [Self; 2] = [Self::HttpModern, Self::HttpLegacy];
     pub(crate) const STDIO: [Self; 2] = [Self::StdioModern, Self::StdioLegacy];
-    /// Those that send bytes, which need not be JSON.
-    pub(crate) const BYTES: [Self; 4] = [
-        Self::HttpModern,
-        Self::HttpLegacy,
-        Self::StdioModern,
-        Self::StdioLegacy,
-    ];
 
     pub(crate) fn is_modern(self) -> bool {
         matches!(

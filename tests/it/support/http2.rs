@@ -19,6 +19,7 @@ pub(crate) struct Connection(SendRequest<Full<Bytes>>);
 impl Connection {
     pub(crate) async fn open(address: SocketAddr) -> Self {
         let stream = TcpStream::connect(address).await.unwrap();
+        stream.set_nodelay(true).unwrap();
         let (sender, connection) = handshake(TokioExecutor::new(), TokioIo::new(stream))
             .await
             .unwrap();
