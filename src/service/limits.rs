@@ -102,6 +102,8 @@ limits! {
     header_read_ms = 10 * SECOND, up to 10 * MINUTE, "the connection is closed";
     /// A client that takes nothing we write, in milliseconds.
     write_stall_ms = 30 * SECOND, up to 10 * MINUTE, "the connection is closed; a call whose stream alone is not read sends no more";
+    /// A connection without a request under way, in milliseconds.
+    idle_ms = MINUTE, up to 60 * MINUTE, "the connection is closed, before twice this time; with HTTP/1.1 after `header_read_ms`";
     /// Connections at once.
     connections = 4096, up to 1_000_000, "further ones are accepted when one ends";
     /// Streams of one HTTP/2 connection.

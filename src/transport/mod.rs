@@ -2,6 +2,8 @@
 
 #[cfg(feature = "http")]
 mod http;
+#[cfg(feature = "http")]
+mod idle;
 #[cfg(feature = "stdio")]
 mod lines;
 #[cfg(feature = "http")]

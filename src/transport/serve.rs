@@ -1,8 +1,9 @@
 //! Serving HTTP on a listener of one's own: hyper, HTTP/1.1 and 2.
 //!
 //! Every connection has `TCP_NODELAY` set, a bound on how long a request's head may take, and ends
-//! when the other side takes nothing for too long. There are only so many connections at once. What
-//! ends the server lets requests under way finish for a while.
+//! when the other side takes nothing for too long, answers no ping, or has no request under way for
+//! too long. There are only so many connections at once. What ends the server lets requests under way
+//! finish for a while.
 
 use std::any::Any;
 use std::convert::Infallible;
@@ -19,14 +20,15 @@ use hyper_util::server::conn::auto;
 use hyper_util::server::graceful::GracefulShutdown;
 use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
-use tokio::time::{Duration, sleep};
+use tokio::time::{Duration, sleep, timeout};
 use tower::{BoxError, Service};
 
 use crate::service::{Limits, count, millis};
 
 use super::http::Http;
+use super::idle::Watched;
 use super::stall::StallTimeout;
 
 /// Serves HTTP on a listener until the process is told to end (SIGINT or SIGTERM).
@@ -111,7 +113,7 @@ where
         }
         let builder = self.connection_builder();
         let places = Arc::new(Semaphore::new(count(self.limits.connections)));
-        let graceful = GracefulShutdown::new();
+        let (end_all, ending) = watch::channel(());
         let mut connections = JoinSet::new();
         let mut end = match self.until {
             Some(end) => end,
@@ -136,20 +138,43 @@ where
                     continue;
                 }
             };
-            let service = TowerToHyperService::new(self.service.clone());
+            let activity = Arc::default();
+            let service = Watched::new(self.service.clone(), Arc::clone(&activity));
+            let service = TowerToHyperService::new(service);
             let connection = builder.serve_connection(stream, service).into_owned();
+            let graceful = GracefulShutdown::new();
             let connection = graceful.watch(connection);
+            let (limits, mut ending) = (self.limits, ending.clone());
             connections.spawn(async move {
                 let _place = place;
-                if let Err(error) = connection.await {
-                    tracing::debug!(target: "portcullis::serve", error, "a connection ended");
+                let end = async {
+                    let is_idle = tokio::select! {
+                        () = activity.ceased(millis(limits.idle_ms)) => true,
+                        _ = ending.changed() => false,
+                    };
+                    let mut told = pin!(graceful.shutdown());
+                    let patience = millis(limits.write_stall_ms);
+                    // Whoever says nothing any more does not say goodbye either.
+                    while timeout(patience, &mut told).await.is_err() {
+                        if is_idle && activity.is_none() {
+                            return;
+                        }
+                    }
+                };
+                // `end` is over before the connection only if that is to be dropped.
+                tokio::select! {
+                    served = connection => if let Err(error) = served {
+                        tracing::debug!(target: "portcullis::serve", error, "a connection ended");
+                    },
+                    () = end => {}
                 }
             });
         }
         drop(self.listener);
         tracing::info!(target: "portcullis::serve", "ending: no new connections");
-        let drained = pin!(graceful.shutdown());
-        if tokio::time::timeout(millis(self.limits.drain_ms), drained)
+        drop(end_all);
+        let drained = async { while connections.join_next().await.is_some() {} };
+        if timeout(millis(self.limits.drain_ms), drained)
             .await
             .is_err()
         {
@@ -167,7 +192,10 @@ where
         builder
             .http2()
             .timer(TokioTimer::new())
-            .max_concurrent_streams(u32::try_from(self.limits.http2_streams).ok());
+            .max_concurrent_streams(u32::try_from(self.limits.http2_streams).ok())
+            // Whoever is there answers, however long a call takes.
+            .keep_alive_interval(Some(millis(self.limits.keep_alive_ms)))
+            .keep_alive_timeout(millis(self.limits.write_stall_ms));
         builder
     }
 }
