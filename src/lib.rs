@@ -126,6 +126,8 @@
 )]
 #![warn(clippy::print_stdout, clippy::exit, clippy::unwrap_used)]
 
+#[cfg(all(any(test, fuzzing), feature = "http", feature = "stdio"))]
+pub mod fuzzing;
 pub mod guide;
 pub mod layers;
 pub mod service;

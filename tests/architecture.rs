@@ -10,7 +10,14 @@ use std::path::{Path, PathBuf};
 use portcullis::service::Limits;
 
 /// The rooms of the crate, from the bottom up: what stands in one imports nothing from above it.
-const ROOMS: &[&str] = &["wire", "service", "layers", "transport", "stack testing"];
+const ROOMS: &[&str] = &[
+    "wire",
+    "service",
+    "layers",
+    "transport",
+    "stack testing",
+    "fuzzing",
+];
 
 /// The same inside `service`.
 const SERVICE: &[&str] = &[

@@ -89,7 +89,7 @@ struct Clones<S> {
     original: S,
     /// One that no call needs any more. A stack has many shared parts, and to count all their owners
     /// twice for each call would cost more than the locks do.
-    spare: Mutex<Option<S>>,
+    spare: Mutex<Option<Box<S>>>,
 }
 
 impl<S: Clone> Clones<S> {
@@ -99,17 +99,21 @@ impl<S: Clone> Clones<S> {
     }
 
     /// Nobody waits for the spare one: whoever finds it locked makes another.
-    fn take(&self) -> S {
+    #[expect(
+        clippy::unnecessary_box_returns,
+        reason = "it is moved with the call and kept for the next: a pointer is quicker to move"
+    )]
+    fn take(&self) -> Box<S> {
         let spare = self
             .spare
             .try_lock()
             .ok()
             .and_then(|mut spare| spare.take());
-        spare.unwrap_or_else(|| self.original.clone())
+        spare.unwrap_or_else(|| Box::new(self.original.clone()))
     }
 
     /// Takes one back that has been called.
-    fn give(&self, called: S) {
+    fn give(&self, called: Box<S>) {
         let surplus = match self.spare.try_lock() {
             Ok(mut spare) => spare.replace(called),
             Err(_) => Some(called),
@@ -124,7 +128,7 @@ pin_project! {
     enum Driven<S: Service<Inbound>> {
         // For its readiness.
         Waiting {
-            service: Option<S>,
+            service: Option<Box<S>>,
             clones: Arc<Clones<S>>,
             inbound: Option<Inbound>,
         },

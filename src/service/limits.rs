@@ -98,12 +98,10 @@ limits! {
     protocol_header_bytes = 8 * KIB, up to 64 * KIB, "HTTP 431";
     /// Reading the body of one request, in milliseconds.
     body_read_ms = 30 * SECOND, up to 10 * MINUTE, "HTTP 408";
-    /// Reading the head of one request, in milliseconds.
-    header_read_ms = 10 * SECOND, up to 10 * MINUTE, "the connection is closed";
+    /// Waiting for a request until its head is read, in milliseconds.
+    header_read_ms = 10 * SECOND, up to 10 * MINUTE, "the connection is closed, a quarter of that late at most";
     /// A client that takes nothing we write, in milliseconds.
-    write_stall_ms = 30 * SECOND, up to 10 * MINUTE, "the connection is closed; a call whose stream alone is not read sends no more";
-    /// A connection without a request under way, in milliseconds.
-    idle_ms = MINUTE, up to 60 * MINUTE, "the connection is closed, before twice this time; with HTTP/1.1 after `header_read_ms`";
+    write_stall_ms = 30 * SECOND, up to 10 * MINUTE, "the connection is closed, a quarter of that late at most; a call whose stream alone is not read sends no more";
     /// Connections at once.
     connections = 4096, up to 1_000_000, "further ones are accepted when one ends";
     /// Streams of one HTTP/2 connection.

@@ -20,6 +20,8 @@ mod search;
 mod secret;
 
 pub use apps::Apps;
+#[cfg(any(test, fuzzing))]
+pub(crate) use catalog::Named;
 pub use config::ConfigError;
 pub use context::*;
 pub use dispatch::McpService;
@@ -27,11 +29,17 @@ pub use handler::CallContext;
 pub use limits::{LimitRow, Limits};
 pub(crate) use limits::{RESERVE, count, millis};
 pub use operation::{Operation, OperationError, OperationFuture, OperationService};
+#[cfg(any(test, fuzzing))]
+pub(crate) use pager::{Pager, Scope};
+#[cfg(any(test, fuzzing))]
+pub(crate) use param_headers::ParamHeaders;
 pub use plane::{FrameService, MessageService};
 pub use prompts::Prompt;
 pub use refusal::Refused;
 pub(crate) use refusal::classify;
 pub use registry::{Registry, RegistryBuilder};
+#[cfg(any(test, fuzzing))]
+pub(crate) use resources::Template;
 pub use resources::{Resource, ResourceTemplate};
 pub(crate) use schema::Schema;
 pub use secret::Secret;

@@ -2,16 +2,16 @@
 
 #[cfg(feature = "http")]
 mod http;
-#[cfg(feature = "http")]
-mod idle;
 #[cfg(feature = "stdio")]
 mod lines;
 #[cfg(feature = "http")]
 mod serve;
-#[cfg(any(feature = "http", feature = "stdio"))]
+#[cfg(feature = "stdio")]
 mod stall;
 #[cfg(feature = "stdio")]
 mod stdio;
+#[cfg(feature = "http")]
+mod watch;
 
 #[cfg(feature = "http")]
 pub use self::http::{Http, HttpCore, ResponseFuture};

@@ -1,9 +1,8 @@
 //! Serving HTTP on a listener of one's own: hyper, HTTP/1.1 and 2.
 //!
-//! Every connection has `TCP_NODELAY` set, a bound on how long a request's head may take, and ends
-//! when the other side takes nothing for too long, answers no ping, or has no request under way for
-//! too long. There are only so many connections at once. What ends the server lets requests under way
-//! finish for a while.
+//! Every connection has `TCP_NODELAY` set, and ends when the other side begins no request or takes
+//! nothing for too long. There are only so many connections at once. What ends the server lets requests
+//! under way finish for a while.
 
 use std::any::Any;
 use std::convert::Infallible;
@@ -20,16 +19,15 @@ use hyper_util::server::conn::auto;
 use hyper_util::server::graceful::GracefulShutdown;
 use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::JoinSet;
-use tokio::time::{Duration, sleep, timeout};
+use tokio::time::{Duration, MissedTickBehavior, interval, sleep};
 use tower::{BoxError, Service};
 
 use crate::service::{Limits, count, millis};
 
 use super::http::Http;
-use super::idle::Watched;
-use super::stall::StallTimeout;
+use super::watch::{Activity, Watch, WatchedService, WatchedStream};
 
 /// Serves HTTP on a listener until the process is told to end (SIGINT or SIGTERM).
 ///
@@ -111,70 +109,40 @@ where
                 "clients from elsewhere will get 403: set `public_url` or `allow_hosts` on the stack"
             );
         }
-        let builder = self.connection_builder();
-        let places = Arc::new(Semaphore::new(count(self.limits.connections)));
-        let (end_all, ending) = watch::channel(());
-        let mut connections = JoinSet::new();
         let mut end = match self.until {
             Some(end) => end,
             None => Box::pin(signal()?),
         };
+        let mut connections = Connections::new(self.service, self.limits);
+        let mut looks = interval(connections.watch.interval());
+        looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             let accepted = async {
-                let place = Arc::clone(&places).acquire_owned().await;
-                (self.listener.accept().await, place)
+                let place = Arc::clone(&connections.places).acquire_owned().await;
+                (self.listener.accept().await, place.ok())
             };
             let (accepted, place) = tokio::select! {
                 accepted = accepted => accepted,
                 () = &mut end => break,
-                Some(_) = connections.join_next() => continue,
+                Some(_) = connections.tasks.join_next() => continue,
+                _ = looks.tick() => {
+                    connections.watch.look();
+                    continue;
+                }
             };
-            let stream = match accepted {
-                Ok((stream, _)) => prepared(stream, self.limits),
+            match accepted {
+                Ok((stream, _)) => connections.begin(stream, place),
                 Err(error) => {
                     // Out of descriptors, most likely: some will be given back.
                     tracing::warn!(target: "portcullis::serve", %error, "cannot accept a connection");
                     sleep(Duration::from_millis(50)).await;
-                    continue;
                 }
-            };
-            let activity = Arc::default();
-            let service = Watched::new(self.service.clone(), Arc::clone(&activity));
-            let service = TowerToHyperService::new(service);
-            let connection = builder.serve_connection(stream, service).into_owned();
-            let graceful = GracefulShutdown::new();
-            let connection = graceful.watch(connection);
-            let (limits, mut ending) = (self.limits, ending.clone());
-            connections.spawn(async move {
-                let _place = place;
-                let end = async {
-                    let is_idle = tokio::select! {
-                        () = activity.ceased(millis(limits.idle_ms)) => true,
-                        _ = ending.changed() => false,
-                    };
-                    let mut told = pin!(graceful.shutdown());
-                    let patience = millis(limits.write_stall_ms);
-                    // Whoever says nothing any more does not say goodbye either.
-                    while timeout(patience, &mut told).await.is_err() {
-                        if is_idle && activity.is_none() {
-                            return;
-                        }
-                    }
-                };
-                // `end` is over before the connection only if that is to be dropped.
-                tokio::select! {
-                    served = connection => if let Err(error) = served {
-                        tracing::debug!(target: "portcullis::serve", error, "a connection ended");
-                    },
-                    () = end => {}
-                }
-            });
+            }
         }
         drop(self.listener);
         tracing::info!(target: "portcullis::serve", "ending: no new connections");
-        drop(end_all);
-        let drained = async { while connections.join_next().await.is_some() {} };
-        if timeout(millis(self.limits.drain_ms), drained)
+        let drained = pin!(connections.graceful.shutdown());
+        if tokio::time::timeout(millis(self.limits.drain_ms), drained)
             .await
             .is_err()
         {
@@ -182,30 +150,70 @@ where
         }
         Ok(())
     }
+}
 
-    fn connection_builder(&self) -> auto::Builder<TokioExecutor> {
+/// All connections of a server: a task for each.
+struct Connections<S> {
+    service: S,
+    builder: auto::Builder<TokioExecutor>,
+    places: Arc<Semaphore>,
+    tasks: JoinSet<()>,
+    watch: Watch,
+    graceful: GracefulShutdown,
+}
+
+impl<S, B> Connections<S>
+where
+    S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible, Future: Send>
+        + Clone
+        + Send
+        + 'static,
+    B: http_body::Body<Data = Bytes, Error: Into<BoxError>> + Send + 'static,
+{
+    fn new(service: S, limits: Limits) -> Self {
         let mut builder = auto::Builder::new(TokioExecutor::new());
-        builder
-            .http1()
-            .timer(TokioTimer::new())
-            .header_read_timeout(millis(self.limits.header_read_ms));
         builder
             .http2()
             .timer(TokioTimer::new())
-            .max_concurrent_streams(u32::try_from(self.limits.http2_streams).ok())
+            .max_concurrent_streams(u32::try_from(limits.http2_streams).ok())
             // Whoever is there answers, however long a call takes.
-            .keep_alive_interval(Some(millis(self.limits.keep_alive_ms)))
-            .keep_alive_timeout(millis(self.limits.write_stall_ms));
-        builder
+            .keep_alive_interval(Some(millis(limits.keep_alive_ms)))
+            .keep_alive_timeout(millis(limits.write_stall_ms));
+        Self {
+            service,
+            builder,
+            places: Arc::new(Semaphore::new(count(limits.connections))),
+            tasks: JoinSet::new(),
+            watch: Watch::new(millis(limits.header_read_ms), millis(limits.write_stall_ms)),
+            graceful: GracefulShutdown::new(),
+        }
+    }
+
+    /// Serves one more, for as long as it has its place.
+    fn begin(&mut self, stream: TcpStream, place: Option<OwnedSemaphorePermit>) {
+        let activity = Arc::<Activity>::default();
+        let service = TowerToHyperService::new(WatchedService {
+            inner: self.service.clone(),
+            activity: Arc::clone(&activity),
+        });
+        let stream = prepared(stream, Arc::clone(&activity));
+        let connection = self.builder.serve_connection(stream, service).into_owned();
+        let connection = self.graceful.watch(connection);
+        let task = self.tasks.spawn(async move {
+            let _place = place;
+            if let Err(error) = connection.await {
+                tracing::debug!(target: "portcullis::serve", error, "a connection ended");
+            }
+        });
+        self.watch.add(activity, task);
     }
 }
 
-fn prepared(stream: TcpStream, limits: Limits) -> TokioIo<StallTimeout<TcpStream>> {
+fn prepared(stream: TcpStream, activity: Arc<Activity>) -> TokioIo<WatchedStream<TcpStream>> {
     if let Err(error) = stream.set_nodelay(true) {
         tracing::debug!(target: "portcullis::serve", %error, "cannot set TCP_NODELAY");
     }
-    let stream = StallTimeout::new(stream, millis(limits.write_stall_ms));
-    TokioIo::new(stream.begins_within(millis(limits.header_read_ms)))
+    TokioIo::new(WatchedStream::new(stream, activity))
 }
 
 /// Ready when the process is told to end.

@@ -1,4 +1,4 @@
-//! Ends connections whose other side takes nothing any more, or never begins to speak.
+//! Fails writes whose other side takes nothing any more.
 
 use std::future::Future;
 use std::io;
@@ -7,12 +7,11 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use pin_project_lite::pin_project;
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::io::AsyncWrite;
 use tokio::time::{Instant, Sleep, sleep};
 
 pin_project! {
-    /// A stream that fails when a write waits longer than allowed, or when it takes longer than allowed
-    /// to see which version of HTTP is spoken. The head of the first request has a bound of its own.
+    /// A stream that fails when a write waits longer than allowed.
     pub(super) struct StallTimeout<T> {
         #[pin]
         stream: T,
@@ -20,14 +19,7 @@ pin_project! {
         // Made when a write has to wait for the first time.
         timer: Option<Pin<Box<Sleep>>>,
         waiting: bool,
-        opening: Option<Opening>,
     }
-}
-
-/// A connection whose first bytes are still the start of HTTP/2's.
-struct Opening {
-    seen: usize,
-    deadline: Pin<Box<Sleep>>,
 }
 
 impl<T> StallTimeout<T> {
@@ -37,26 +29,7 @@ impl<T> StallTimeout<T> {
             patience,
             timer: None,
             waiting: false,
-            opening: None,
         }
-    }
-
-    /// Has the other side begin within this time.
-    pub(super) fn begins_within(mut self, patience: Duration) -> Self {
-        self.opening = Some(Opening {
-            seen: 0,
-            deadline: Box::pin(sleep(patience)),
-        });
-        self
-    }
-}
-
-impl Opening {
-    /// Whether these further bytes tell which version is spoken, or that none is.
-    fn is_over(&mut self, read: &[u8]) -> bool {
-        let rest = &HTTP2_PREFACE[self.seen..];
-        self.seen += read.len();
-        read.is_empty() || !rest.starts_with(read) || self.seen == HTTP2_PREFACE.len()
     }
 }
 
@@ -81,32 +54,6 @@ impl<T: AsyncWrite> StallTimeout<T> {
             Poll::Ready(()) => Poll::Ready(Err(io::ErrorKind::TimedOut.into())),
             Poll::Pending => Poll::Pending,
         }
-    }
-}
-
-impl<T: AsyncRead> AsyncRead for StallTimeout<T> {
-    fn poll_read(
-        self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        buf: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        let this = self.project();
-        let before = buf.filled().len();
-        let polled = this.stream.poll_read(cx, buf);
-        let Some(opening) = this.opening else {
-            return polled;
-        };
-        if polled.is_ready() {
-            if opening.is_over(&buf.filled()[before..]) {
-                *this.opening = None;
-            }
-            return polled;
-        }
-        opening
-            .deadline
-            .as_mut()
-            .poll(cx)
-            .map(|()| Err(io::ErrorKind::TimedOut.into()))
     }
 }
 
@@ -144,9 +91,6 @@ impl<T: AsyncWrite> AsyncWrite for StallTimeout<T> {
     }
 }
 
-/// What every HTTP/2 connection begins with.
-const HTTP2_PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
-
 #[cfg(test)]
 mod tests {
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -178,29 +122,5 @@ mod tests {
         };
         let (written, ()) = tokio::join!(stream.write_all(&[0; 24]), reading);
         written.unwrap();
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn a_side_that_never_begins_fails_the_reader() {
-        let beginnings = [
-            (&b""[..], false),
-            (b"P", false),
-            (&HTTP2_PREFACE[..23], false),
-            (HTTP2_PREFACE, true),
-            (b"G", true),
-            (b"PO", true),
-            (b"PRI * HTTP/1.1\r\n", true),
-        ];
-        for (beginning, begins) in beginnings {
-            let (stream, mut other) = tokio::io::duplex(64);
-            let mut stream = StallTimeout::new(stream, PATIENCE).begins_within(PATIENCE);
-            for byte in beginning {
-                other.write_all(&[*byte]).await.unwrap();
-                assert_eq!(stream.read_u8().await.unwrap(), *byte);
-            }
-            let waited = tokio::time::timeout(2 * PATIENCE, stream.read_u8()).await;
-            let timed_out = waited.is_ok_and(|read| read.is_err());
-            assert_eq!(timed_out, !begins, "{}", beginning.escape_ascii());
-        }
     }
 }

@@ -324,10 +324,12 @@ impl Connection {
                 calls.handshake = Some(id.clone());
             }
         }
+        let kind = frame.kind();
         let mut inbound = Inbound::linked(frame, link.clone());
         inbound.session = Some(self.session.clone());
         let call = Call {
             id,
+            is_answered: kind != FrameKind::Notification,
             link,
             calls: Arc::clone(&self.calls),
             queue: self.queue.clone(),
@@ -366,6 +368,8 @@ impl Connection {
 /// One call under way.
 struct Call {
     id: Option<RequestId>,
+    /// A notification is not, whatever becomes of it: that is for a transport with a status.
+    is_answered: bool,
     link: CallLink,
     calls: Arc<Mutex<Calls>>,
     queue: mpsc::Sender<Payload>,
@@ -382,6 +386,7 @@ impl Call {
         // From here on the client may use the id again, which it does once it has the answer.
         self.forget();
         if let Some(payload) = answered.and_then(|outbound| outbound.payload)
+            && self.is_answered
             && !self.link.cancellation().is_cancelled()
         {
             let _ = self.queue.send(payload.on_one_line()).await;
@@ -523,6 +528,28 @@ mod tests {
         // The client has not closed its side, and the call that hangs holds nothing up.
         let ended = served.await.unwrap().unwrap_err();
         assert_eq!(ended.kind(), io::ErrorKind::InvalidData, "{ended}");
+    }
+
+    /// Whatever a layer answers it with.
+    ///
+    /// Contract: P-10.
+    #[tokio::test]
+    async fn a_notification_is_not_answered() {
+        let stack = EraseLayer::new().layer(service_fn(async |_: Inbound| {
+            Ok::<_, BoxError>(Outbound::error(None, &Error::invalid_request("no"), None))
+        }));
+        let (mut client, server) = tokio::io::duplex(1024);
+        let (reader, writer) = tokio::io::split(server);
+        let served = Stdio::new(stack, Limits::default()).streams(reader, writer);
+
+        let notification = br#"{"jsonrpc":"2.0","method":"notifications/x"}"#;
+        client.write_all(notification).await.unwrap();
+        client.write_all(b"\n{\"id\":null}\n").await.unwrap();
+        client.shutdown().await.unwrap();
+        served.run().await.unwrap();
+        let mut written = String::new();
+        client.read_to_string(&mut written).await.unwrap();
+        assert_eq!(written.lines().count(), 1, "{written}");
     }
 
     /// A blocked thread holds on to its context like this.

@@ -1,6 +1,7 @@
 //! The integration tests: the standard stack behind every transport, driven from outside.
 #![expect(clippy::disallowed_methods, reason = "tests own what they spawn")]
 
+mod exact;
 mod examples;
 mod http;
 mod library;

@@ -28,8 +28,7 @@ pin_project! {
         most: usize,
         patience: Duration,
         // Most bodies are there at once and need no timer.
-        #[pin]
-        deadline: Option<Sleep>,
+        deadline: Option<Pin<Box<Sleep>>>,
     }
 }
 
@@ -74,12 +73,11 @@ impl<B: Body> Future for ReadBody<B> {
                     return Poll::Ready(Ok(read));
                 }
                 Poll::Pending => {
-                    if this.deadline.is_none() {
-                        this.deadline.set(Some(sleep(*this.patience)));
-                    }
-                    if let Some(deadline) = this.deadline.as_mut().as_pin_mut() {
-                        ready!(deadline.poll(cx));
-                    }
+                    let patience = *this.patience;
+                    let deadline = this
+                        .deadline
+                        .get_or_insert_with(|| Box::pin(sleep(patience)));
+                    ready!(deadline.as_mut().poll(cx));
                     return Poll::Ready(Err(Rejection::TooSlow));
                 }
             };

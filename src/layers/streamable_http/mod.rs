@@ -69,6 +69,8 @@ use super::ingress::Posted;
 
 pub use self::future::ResponseFuture;
 use self::headers::Accepted;
+#[cfg(any(test, fuzzing))]
+pub(crate) use self::sse::{comment, event};
 
 /// Layer that applies [`StreamableHttp`]. See the [module docs](self).
 #[derive(Clone, Debug)]

@@ -9,7 +9,7 @@ use crate::layers::body::Body;
 use crate::service::Payload;
 
 /// A message as an event.
-pub(super) fn event(message: Payload) -> Payload {
+pub(crate) fn event(message: Payload) -> Payload {
     let mut event = Payload::from(Bytes::from_static(b"data: "));
     let message = message.on_one_line();
     message.pieces().for_each(|piece| event.push(piece.clone()));
@@ -18,7 +18,7 @@ pub(super) fn event(message: Payload) -> Payload {
 }
 
 /// What keeps a silent stream alive.
-pub(super) fn comment() -> Bytes {
+pub(crate) fn comment() -> Bytes {
     Bytes::from_static(b":\n\n")
 }
 

@@ -15,9 +15,8 @@ use super::handler::{
     Completions, Contents, Erased, Handler, IntoOutcome, Rules, Signature, erase,
 };
 
-use self::template::Template;
-
 pub(crate) use self::read::encode;
+pub(crate) use self::template::Template;
 
 /// Something to read under one URI.
 ///

@@ -251,18 +251,23 @@ impl Index {
         false
     }
 
-    /// Compares each name with those before it: quick for the few members most objects have.
+    /// Compares each name with those before it: quick for the few members most objects have. Where
+    /// different names have one fingerprint, somebody may want many of them compared.
     fn compare_names(&mut self, text: &str, object: u32, count: usize) {
         let mut seen = [(0, 0); NARROW];
         let mut key = object + 1;
         for at in 0..count {
-            let entry = self.entries[key as usize];
-            for &(print, earlier) in &seen[..at] {
-                if print == entry.next && self.same_name(text, earlier, key) {
-                    self.duplicate = self.duplicate.min(key);
+            let print = self.entries[key as usize].next;
+            for &(earlier_print, earlier) in &seen[..at] {
+                if earlier_print != print {
+                    continue;
                 }
+                if !self.same_name(text, earlier, key) {
+                    return self.tabulate(text, object, count);
+                }
+                self.duplicate = self.duplicate.min(key);
             }
-            seen[at] = (entry.next, key);
+            seen[at] = (print, key);
             key = self.entries[key as usize + 1].next;
         }
     }
@@ -281,14 +286,13 @@ impl Index {
             self.slots.reserve_exact(room - self.slots.len());
         }
         self.slots.resize(length, 0);
+        let mut decoded = String::new();
         let mut key = object + 1;
         for _ in 0..count {
             let entry = self.entries[key as usize];
-            let content = entry.content(text);
-            let mut probe = if entry.flag() {
-                hash(&strings::decode(content))
-            } else {
-                hash(content)
+            let mut probe = match entry.content(text) {
+                escaped if entry.flag() => hash(strings::decode_into(escaped, &mut decoded)),
+                content => hash(content),
             };
             loop {
                 let slot = table.slot(probe);
@@ -313,10 +317,11 @@ impl Index {
 
     fn same_name(&self, text: &str, one: u32, other: u32) -> bool {
         let (one, other) = (self.entries[one as usize], self.entries[other as usize]);
-        match (one.flag(), other.flag()) {
-            (false, false) => one.content(text) == other.content(text),
-            _ => strings::decode(one.content(text)) == strings::decode(other.content(text)),
-        }
+        let same: fn(&str, &str) -> bool = match (one.flag(), other.flag()) {
+            (false, false) => |one, other| one == other,
+            _ => strings::same,
+        };
+        one.next == other.next && same(one.content(text), other.content(text))
     }
 }
 

@@ -21,7 +21,7 @@ mod de;
 mod escape;
 mod index;
 mod node;
-mod number;
+pub(crate) mod number;
 mod raw;
 mod same;
 mod scan;

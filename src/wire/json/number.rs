@@ -1,6 +1,7 @@
 //! What the text of a number says, without a float in between.
 
 use std::borrow::Cow;
+use std::cmp::Ordering;
 use std::hash::{Hash, Hasher};
 
 /// The digits and the decimal exponent of a number: `-12.30e4` is `12 30`, `4 - 2`.
@@ -53,6 +54,24 @@ impl<'a> Decimal<'a> {
         (self.negative, digits, self.shift() + self.trailing_zeros())
     }
 
+    fn sign(&self) -> i8 {
+        match (self.is_zero(), self.negative) {
+            (true, _) => 0,
+            (false, true) => -1,
+            (false, false) => 1,
+        }
+    }
+
+    /// Compares numbers other than zero without their signs.
+    fn compare_digits(&self, other: &Self) -> Ordering {
+        let (_, one, shift) = self.canonical();
+        let (_, two, other_shift) = other.canonical();
+        let length = |digits: &str| i64::try_from(digits.len()).unwrap_or(i64::MAX / 4);
+        let magnitudes = (shift + length(&one)).cmp(&(other_shift + length(&two)));
+        // Digits behind those that are equal are not all zero.
+        magnitudes.then_with(|| one.cmp(&two))
+    }
+
     fn is_zero(&self) -> bool {
         self.fraction.is_empty() && self.whole.bytes().all(|b| b == b'0')
     }
@@ -103,8 +122,66 @@ pub(super) fn integer_literal(text: &str) -> Option<Cow<'_, str>> {
 }
 
 /// Whether two numbers are mathematically equal, however they are written.
-pub(super) fn same(one: &str, other: &str) -> bool {
+pub(crate) fn same(one: &str, other: &str) -> bool {
     one == other || Decimal::new(one).canonical() == Decimal::new(other).canonical()
+}
+
+/// Which of two numbers is the larger one, however they are written.
+pub(crate) fn compare(one: &str, other: &str) -> Ordering {
+    if let (Ok(one), Ok(other)) = (one.parse::<i64>(), other.parse()) {
+        return one.cmp(&other);
+    }
+    let (one, other) = (Decimal::new(one), Decimal::new(other));
+    match (one.sign(), other.sign()) {
+        (-1, -1) => other.compare_digits(&one),
+        (1, 1) => one.compare_digits(&other),
+        (one, other) => one.cmp(&other),
+    }
+}
+
+/// Whether a number is an integer times another one, which has at most 19 digits, not counting
+/// zeros at its ends: of others nothing but zero is a multiple.
+pub(crate) fn is_multiple(number: &str, of: &str) -> bool {
+    let number = Decimal::new(number);
+    if number.is_zero() {
+        return true;
+    }
+    let Some((divisor, scale)) = divisor(of) else {
+        return false;
+    };
+    let (_, digits, exponent) = number.canonical();
+    // There is no factor ten in the digits, so none can be taken out of them.
+    let Ok(tens) = u64::try_from(exponent - scale) else {
+        return false;
+    };
+    let divisor = u128::from(divisor);
+    let step = |rest: u128, digit: u8| (rest * 10 + u128::from(digit - b'0')) % divisor;
+    let rest = digits.bytes().fold(0, step);
+    (rest * power_of_ten(tens, divisor)).is_multiple_of(divisor)
+}
+
+/// Whether [`is_multiple`] can divide by a number.
+pub(crate) fn is_divisor(number: &str) -> bool {
+    divisor(number).is_some()
+}
+
+/// The digits of a number, and the power of ten they stand for.
+fn divisor(number: &str) -> Option<(u64, i64)> {
+    let (_, digits, scale) = Decimal::new(number).canonical();
+    let digits = digits.parse().ok().filter(|it| *it > 0)?;
+    Some((digits, scale))
+}
+
+fn power_of_ten(mut exponent: u64, modulus: u128) -> u128 {
+    let (mut power, mut base) = (1 % modulus, 10 % modulus);
+    while exponent > 0 {
+        if exponent & 1 == 1 {
+            power = power * base % modulus;
+        }
+        base = base * base % modulus;
+        exponent >>= 1;
+    }
+    power
 }
 
 /// Feeds a number to a hasher so that equal numbers do the same.
@@ -133,6 +210,74 @@ mod tests {
         assert!(!same("0.1", "0.10000000000000001"));
         assert!(!same("1", "-1"));
         assert!(!same("1", "10"));
+    }
+
+    #[test]
+    fn orders_numbers_exactly_however_they_are_written() {
+        let ascending = [
+            "-1e400",
+            "-9007199254740993",
+            "-9007199254740992.5",
+            "-9007199254740992",
+            "-1",
+            "-0.1",
+            "-1e-400",
+            "0",
+            "1e-99999999999999999999",
+            "1e-400",
+            "0.1",
+            "0.10000000000000000555",
+            "0.11",
+            "1",
+            "9",
+            "9007199254740992",
+            "9007199254740992.5",
+            "9007199254740993",
+            "18446744073709551615",
+            "18446744073709551616",
+            "1e400",
+            "1.000000000000000000001e400",
+            "1e99999999999999999999",
+        ];
+        for (at, one) in ascending.iter().enumerate() {
+            for (place, other) in ascending.iter().enumerate() {
+                assert_eq!(compare(one, other), at.cmp(&place), "{one} {other}");
+            }
+        }
+        for (one, other) in [("-0.0", "0e9"), ("10", "1e1"), ("1.50", "15e-1")] {
+            assert_eq!(compare(one, other), Ordering::Equal);
+        }
+    }
+
+    #[test]
+    fn divides_exactly_at_any_width() {
+        let cases = [
+            ("19.99", "0.01", true),
+            ("19.995", "0.01", false),
+            ("0", "7", true),
+            ("-0.0", "0.1", true),
+            ("25", "2.5", true),
+            ("5", "10", false),
+            ("-30", "1e1", true),
+            ("9007199254740993", "3", true),
+            ("9007199254740992", "3", false),
+            ("170141183460469231731687303715884105728", "128", true),
+            ("170141183460469231731687303715884105729", "128", false),
+            ("1e400", "2", true),
+            ("1e400", "3", false),
+            ("1e99999999999999999999", "18446744073709551615", false),
+            ("1e-400", "0.5", false),
+            ("0.1e-3", "1e-4", true),
+            ("0.75", "0.5", false),
+        ];
+        for (number, of, expected) in cases {
+            assert_eq!(is_multiple(number, of), expected, "{number} {of}");
+        }
+        for none in ["123456789012345678901", "0", "0.0e7"] {
+            assert!(!is_divisor(none));
+            assert!(!is_multiple("1", none));
+        }
+        assert!(is_divisor("18446744073709551615e9"));
     }
 
     #[test]

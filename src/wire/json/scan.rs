@@ -88,6 +88,7 @@ pub(super) fn scan(text: &str, depth: u32) -> Result<Index, SyntaxError> {
         in_object: false,
         count: 0,
         room: depth,
+        decoded: String::new(),
         error: None,
     };
     match scanner.run() {
@@ -109,6 +110,8 @@ struct Scanner<'a> {
     count: u32,
     /// How many more containers may be opened.
     room: u32,
+    /// The last name that had to be decoded; the buffer is used again.
+    decoded: String,
     error: Option<SyntaxError>,
 }
 
@@ -227,9 +230,12 @@ impl Scanner<'_> {
         let mut entry = Entry::new(Kind::String, start, self.at);
         entry.set_flag(escaped);
         entry.next = if escaped {
-            let decoded = strings::decode(entry.content(self.text));
-            self.refuse_reserved(decoded.as_bytes(), start)?;
-            strings::fingerprint(decoded.as_bytes())
+            let mut decoded = std::mem::take(&mut self.decoded);
+            let name = strings::decode_into(entry.content(self.text), &mut decoded).as_bytes();
+            self.refuse_reserved(name, start)?;
+            let fingerprint = strings::fingerprint(name);
+            self.decoded = decoded;
+            fingerprint
         } else {
             let content = &self.bytes[start + 1..self.at - 1];
             self.refuse_reserved(content, start)?;

@@ -43,6 +43,20 @@ impl<'a> NodeRef<'a> {
         }
     }
 
+    /// Whether it is this value, whose numbers are written so.
+    pub(crate) fn equals(self, expected: &Value, text: &dyn Fn(&Number) -> String) -> bool {
+        match self {
+            Self::Value(node) => equals(node, expected, text),
+            Self::Name(name) => expected.as_str() == Some(name),
+        }
+    }
+
+    /// Whether its tree has all its places, though not every scalar.
+    pub(crate) fn is_small(self) -> bool {
+        self.value()
+            .is_none_or(|node| tree(node, &mut { LARGEST_TREE }).is_some())
+    }
+
     fn of_kind(self, kind: Kind) -> Option<Node<'a>> {
         self.value().filter(|node| node.kind() == kind)
     }
@@ -96,18 +110,14 @@ impl<'a> SchemaNode<'a, IndexedJson> for NodeRef<'a> {
     }
 
     fn equals_value(&self, expected: &Value) -> bool {
-        match *self {
-            Self::Value(node) => equals(node, expected),
-            Self::Name(name) => expected.as_str() == Some(name),
-        }
+        self.equals(expected, &Number::to_string)
     }
 
-    /// Only errors ask for this, and ours never show the value: so a tree that would cost more
-    /// than the message it stands for is not built.
+    /// Only errors ask for this, and ours never show the value: so no tree is built that would
+    /// cost more than the message it stands for.
     fn to_value(&self) -> Cow<'a, Value> {
         Cow::Owned(match *self {
-            Self::Value(node) if node.text().len() > LONGEST_TREE => Value::Null,
-            Self::Value(node) => from_node(node).unwrap_or_default(),
+            Self::Value(node) => tree(node, &mut { LARGEST_TREE }).unwrap_or_default(),
             Self::Name(name) => Value::String(name.to_owned()),
         })
     }
@@ -203,28 +213,55 @@ impl JsonNumber for Literal<'_> {
     }
 }
 
-fn equals(node: Node<'_>, expected: &Value) -> bool {
+fn equals(node: Node<'_>, expected: &Value, text: &dyn Fn(&Number) -> String) -> bool {
     match expected {
         Value::Null => node.is_null(),
         Value::Bool(expected) => node.as_bool() == Some(*expected),
         Value::Number(expected) => node
             .as_number()
-            .is_some_and(|text| number::same(text, &expected.to_string())),
+            .is_some_and(|number| number::same(number, &text(expected))),
         Value::String(expected) => node.as_str().is_some_and(|text| text == expected.as_str()),
         Value::Array(expected) => {
+            let mut pairs = node.elements().zip(expected);
             node.kind() == Kind::Array
                 && node.len() == expected.len()
-                && node.elements().zip(expected).all(|(a, b)| equals(a, b))
+                && pairs.all(|(one, other)| equals(one, other, text))
         }
         Value::Object(expected) => {
-            node.is_object()
-                && node.len() == expected.len()
-                && expected
-                    .iter()
-                    .all(|(name, value)| node.get(name).is_some_and(|twin| equals(twin, value)))
+            let same = |(name, value): (&String, &Value)| {
+                let twin = node.get(name);
+                twin.is_some_and(|twin| equals(twin, value, text))
+            };
+            node.is_object() && node.len() == expected.len() && expected.iter().all(same)
         }
     }
 }
 
-/// Text of the longest value that is built as a tree for an error.
-const LONGEST_TREE: usize = 4096;
+/// A value with all places inside it, as far as there is room; scalars that are too long are null.
+fn tree(node: Node<'_>, room: &mut usize) -> Option<Value> {
+    *room = room.checked_sub(1)?;
+    Some(match node.kind() {
+        Kind::Array => {
+            let elements = node.elements().map(|element| tree(element, room));
+            Value::Array(elements.collect::<Option<_>>()?)
+        }
+        Kind::Object => {
+            let members = node.members().map(|(name, value)| {
+                *room = room.checked_sub(name.len())?;
+                Some((name.into_owned(), tree(value, room)?))
+            });
+            Value::Object(members.collect::<Option<_>>()?)
+        }
+        _ => match room.checked_sub(node.text().len()) {
+            Some(left) => {
+                *room = left;
+                // Without `arbitrary_precision` a number beyond `f64` has no `Value`.
+                from_node(node).unwrap_or_default()
+            }
+            None => Value::Null,
+        },
+    })
+}
+
+/// Values and bytes of the largest tree that is built for an error.
+const LARGEST_TREE: usize = 4096;

@@ -46,17 +46,56 @@ pub(super) fn decode(content: &str) -> Cow<'_, str> {
         return Cow::Borrowed(content);
     };
     let mut out = String::with_capacity(content.len());
+    decode_from(content, first, &mut out);
+    Cow::Owned(out)
+}
+
+/// The decoded content of a scanned string that has escapes, in a buffer that is used again.
+pub(super) fn decode_into<'a>(content: &str, buffer: &'a mut String) -> &'a str {
+    buffer.clear();
+    decode_from(content, 0, buffer);
+    buffer
+}
+
+/// Whether two scanned strings say the same. Decodes no further than they do.
+pub(super) fn same(one: &str, other: &str) -> bool {
+    Decoded(one).eq(Decoded(other))
+}
+
+/// The characters of a scanned string.
+struct Decoded<'a>(&'a str);
+
+impl Iterator for Decoded<'_> {
+    type Item = char;
+
+    fn next(&mut self) -> Option<char> {
+        let (decoded, length) = match self.0.chars().next()? {
+            '\\' => unescape(self.0),
+            plain => (plain, plain.len_utf8()),
+        };
+        self.0 = &self.0[length..];
+        Some(decoded)
+    }
+}
+
+/// Decodes what has its first escape at or behind `plain`.
+fn decode_from(content: &str, plain: usize, out: &mut String) {
     let mut rest = content;
-    let mut next = Some(first);
-    while let Some(at) = next {
+    let mut at = plain;
+    loop {
+        if rest.as_bytes().get(at) != Some(&b'\\') {
+            match memchr::memchr(b'\\', &rest.as_bytes()[at..]) {
+                Some(further) => at += further,
+                None => break,
+            }
+        }
         out.push_str(&rest[..at]);
         let (decoded, length) = unescape(&rest[at..]);
         out.push(decoded);
         rest = &rest[at + length..];
-        next = memchr::memchr(b'\\', rest.as_bytes());
+        at = 0;
     }
     out.push_str(rest);
-    Cow::Owned(out)
 }
 
 /// A cheap digest of a name. Equal names have equal ones; anybody can make two names collide.
@@ -130,16 +169,25 @@ fn escape_end(bytes: &[u8], at: usize) -> Result<usize, SyntaxError> {
 
 /// The code unit of the `\uXXXX` that begins at `at`.
 fn hex4(bytes: &[u8], at: usize) -> Result<u32, SyntaxError> {
-    let mut unit = 0;
-    for offset in at + 2..at + 6 {
-        let digit = match bytes.get(offset) {
-            None => return Err(SyntaxError::new(SyntaxErrorKind::UnexpectedEnd, offset)),
-            Some(b) => char::from(*b).to_digit(16),
-        };
-        let digit = digit.ok_or(SyntaxError::new(SyntaxErrorKind::MalformedEscape, at))?;
-        unit = unit << 4 | digit;
+    let Some(&[a, b, c, d]) = bytes.get(at + 2..at + 6) else {
+        return Err(broken_hex4(bytes, at));
+    };
+    let [a, b, c, d] = [a, b, c, d].map(|digit| HEX[usize::from(digit)]);
+    if (a | b | c | d) > 0xF {
+        return Err(SyntaxError::new(SyntaxErrorKind::MalformedEscape, at));
     }
-    Ok(unit)
+    Ok(u32::from_be_bytes([0, 0, a << 4 | b, c << 4 | d]))
+}
+
+/// Why the text that ends inside this escape is refused.
+#[cold]
+fn broken_hex4(bytes: &[u8], at: usize) -> SyntaxError {
+    let digits = bytes.get(at + 2..).unwrap_or_default();
+    if digits.iter().all(u8::is_ascii_hexdigit) {
+        SyntaxError::new(SyntaxErrorKind::UnexpectedEnd, bytes.len())
+    } else {
+        SyntaxError::new(SyntaxErrorKind::MalformedEscape, at)
+    }
 }
 
 /// The character of a checked escape and the escape's length.
@@ -172,6 +220,17 @@ fn half(four: &[u8]) -> u64 {
     four.try_into().map_or(0, u32::from_le_bytes).into()
 }
 
+/// What a hexadecimal digit counts; 255 for all other bytes.
+const HEX: [u8; 256] = {
+    let mut table = [u8::MAX; 256];
+    let mut value = 0_u8;
+    while value < 16 {
+        table[b"0123456789abcdef"[value as usize] as usize] = value;
+        table[b"0123456789ABCDEF"[value as usize] as usize] = value;
+        value += 1;
+    }
+    table
+};
 const LOW: u64 = 0x0101_0101_0101_0101;
 const HIGH: u64 = 0x8080_8080_8080_8080;
 /// An odd constant with well-spread bits.

@@ -109,6 +109,35 @@ fn finds_duplicates_through_escapes_at_every_depth_and_width() {
     }
 }
 
+/// The fingerprint of a name is made of its ends and its length.
+#[test]
+fn names_with_one_fingerprint_are_told_apart_and_found() {
+    for width in [2, 16, 17] {
+        let plain: Vec<_> = (0..width)
+            .map(|n| format!("the_head{n:02}the_tail"))
+            .collect();
+        let members: Vec<_> = (0..width)
+            .map(|n| match n % 2 {
+                0 => format!("\"{}\":{n}", plain[n]),
+                _ => format!("\"{}\":{n}", plain[n].replace("the", r"\u0074he")),
+            })
+            .collect();
+        let document = parse(&format!("{{{}}}", members.join(","))).unwrap();
+        assert_eq!(document.duplicate(), None);
+        for (n, name) in plain.iter().enumerate() {
+            assert_eq!(document.root().get(name).unwrap().text(), n.to_string());
+        }
+        assert!(document.root().get("the_head99the_tail").is_none());
+        let twice = format!(r#"{{{},"the_h\u0065ad01the_tail":0}}"#, members.join(","));
+        let document = parse(&twice).unwrap();
+        let duplicate = document.duplicate().unwrap();
+        assert_eq!(
+            (&*duplicate.name, duplicate.offset),
+            (&*plain[1], twice.len() - 28)
+        );
+    }
+}
+
 #[test]
 fn refuses_the_names_serde_json_would_turn_into_other_values() {
     for name in ["RawValue", "Number"] {
@@ -192,6 +221,27 @@ fn decode_errors_name_the_place_and_hide_the_value() {
 }
 
 #[test]
+fn tags_are_names_and_keys_are_written_as_in_json() {
+    #[derive(Debug, Deserialize, PartialEq)]
+    #[serde(tag = "kind")]
+    enum Tagged {
+        Circle,
+    }
+    let reads = |text: &str| from_node::<Tagged>(parse(text).unwrap().root()).is_ok();
+    assert!(reads(r#"{"kind":"Circle"}"#));
+    assert!(!reads(r#"{"kind":0}"#), "a position is no name");
+    assert!(!reads("[0]"));
+
+    let key = |name: &str| {
+        let document = parse(&format!("{{\"{name}\":true}}")).unwrap();
+        let map = from_node::<BTreeMap<i32, bool>>(document.root()).ok();
+        map.and_then(|map| map.keys().next().copied())
+    };
+    assert_eq!(["7", "-7", "0", "10"].map(key), [7, -7, 0, 10].map(Some));
+    assert_eq!(["+7", "07", "-07", "00", "7.0", ""].map(key), [None; 6]);
+}
+
+#[test]
 fn raw_values_keep_their_text() {
     let document = parse(r#"{"x": {"n": 1.50e2, "s": "\/"}}"#).unwrap();
     let map: BTreeMap<&str, &RawValue> = from_node(document.root()).unwrap();
@@ -202,6 +252,14 @@ fn raw_values_keep_their_text() {
         serde_json::to_string(&map).unwrap(),
         r#"{"x":{"n": 1.50e2, "s": "\/"}}"#
     );
+}
+
+#[test]
+fn the_index_keeps_the_contract_of_the_validator() {
+    use jsonschema::json::conformance;
+
+    let document = parse(&conformance::document().to_string()).unwrap();
+    conformance::assert_conformance::<IndexedJson>(&NodeRef::Value(document.root()));
 }
 
 #[test]

@@ -164,6 +164,13 @@ async fn headers_that_contradict_the_message() {
                 .modern_only(),
         );
     }
+    matrix(lines).await;
+}
+
+/// Contract: P-68, P-83, P-85, P-86.
+#[tokio::test]
+async fn headers_that_say_what_there_is_not() {
+    let mut lines = Vec::new();
     // Both say the same of a tool there is not, or of a version.
     lines.push(
         changed("tally_bump", "tally")

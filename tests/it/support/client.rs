@@ -13,6 +13,7 @@ use portcullis::testing;
 use portcullis::transport::HttpCore;
 use portcullis::wire::ProtocolVersion;
 use serde_json::Value;
+use serde_json::value::RawValue;
 use tokio::io::{AsyncWriteExt as _, DuplexStream};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
@@ -359,15 +360,14 @@ impl Stdio {
 
     async fn send(&self, text: &str) -> Answer {
         let (sender, receiver) = oneshot::channel();
-        let message: Value = serde_json::from_str(text).unwrap_or_default();
+        let message = message::members(text).unwrap_or_default();
         {
             let mut waiting = self.waiting.lock().unwrap();
-            if message
-                .get("id")
-                .is_some_and(|id| id.is_string() || id.is_number())
-            {
-                waiting.by_id.insert(message["id"].to_string(), sender);
-            } else if message["method"].is_string() && message.get("id").is_none() {
+            let id = message.get("id").map(|id| id.get().to_owned());
+            let is_text = |it: &RawValue| it.get().starts_with('"');
+            if let Some(id) = id.clone().filter(|id| can_be_id(id)) {
+                waiting.by_id.insert(id, sender);
+            } else if id.is_none() && message.get("method").is_some_and(|it| is_text(it)) {
                 let _ = sender.send(Answer::none());
             } else {
                 waiting.for_any = Some(sender);
@@ -384,16 +384,21 @@ impl Stdio {
     }
 }
 
+/// Whether it is a text or a number.
+fn can_be_id(id: &str) -> bool {
+    id.starts_with(|c: char| c == '"' || c == '-' || c.is_ascii_digit())
+}
+
 async fn read(mut output: Lines, waiting: Arc<Mutex<Waiting>>) {
     while let Some(line) = output.wait().await {
-        let message: Value = serde_json::from_str(&line).expect("nothing but JSON");
+        let message = message::members(&line).expect("nothing but JSON");
         let mut waiting = waiting.lock().unwrap();
-        if message.get("method").is_some() {
+        if message.contains_key("method") {
             waiting.messages.push(line);
             continue;
         }
         let asked = match message.get("id") {
-            Some(id) => waiting.by_id.remove(&id.to_string()),
+            Some(id) => waiting.by_id.remove(id.get()),
             None => waiting.for_any.take().or_else(|| waiting.only_one()),
         };
         let answer = Answer {

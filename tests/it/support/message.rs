@@ -1,6 +1,8 @@
 //! Messages as text, and the headers a client sends beside them.
 
-use serde_json::Value;
+use std::collections::BTreeMap;
+
+use serde_json::value::RawValue;
 
 /// The newest version with a handshake.
 pub(crate) const LEGACY: &str = "2025-11-25";
@@ -62,26 +64,38 @@ fn member(name: &str, value: &str) -> String {
 
 /// The headers a modern client derives from a request; none for what is not a modern request.
 pub(crate) fn derived_headers(text: &str) -> Vec<(&'static str, String)> {
-    let Ok(message) = serde_json::from_str::<Value>(text) else {
-        return Vec::new();
+    derive_headers(text).unwrap_or_default()
+}
+
+fn derive_headers(text: &str) -> Option<Vec<(&'static str, String)>> {
+    let message = members(text)?;
+    let params = members(message.get("params")?.get())?;
+    let meta = members(params.get("_meta")?.get())?;
+    let string = |value: Option<&Box<RawValue>>| -> Option<String> {
+        serde_json::from_str(value?.get()).ok()
     };
-    let version = &message["params"]["_meta"]["io.modelcontextprotocol/protocolVersion"];
-    let (Some(version), Some(method)) = (version.as_str(), message["method"].as_str()) else {
-        return Vec::new();
-    };
+    let method = string(message.get("method"))?;
     let mut headers = vec![
-        ("MCP-Protocol-Version", version.to_owned()),
-        ("Mcp-Method", method.to_owned()),
+        (
+            "MCP-Protocol-Version",
+            string(meta.get("io.modelcontextprotocol/protocolVersion"))?,
+        ),
+        ("Mcp-Method", method.clone()),
     ];
-    let named = match method {
-        "tools/call" | "prompts/get" => &message["params"]["name"],
-        "resources/read" => &message["params"]["uri"],
-        _ => &Value::Null,
+    let named = match method.as_str() {
+        "tools/call" | "prompts/get" => params.get("name"),
+        "resources/read" => params.get("uri"),
+        _ => None,
     };
-    if let Some(name) = named.as_str() {
-        headers.push(("Mcp-Name", encoded(name)));
+    if let Some(name) = string(named) {
+        headers.push(("Mcp-Name", encoded(&name)));
     }
-    headers
+    Some(headers)
+}
+
+/// The members of an object, each as it is written: there are numbers that no `Value` holds.
+pub(crate) fn members(text: &str) -> Option<BTreeMap<String, Box<RawValue>>> {
+    serde_json::from_str(text).ok()
 }
 
 /// A value as a header can carry it.

@@ -71,15 +71,16 @@ impl<'de> MapAccess<'de> for &mut MemberAccess<'de> {
     }
 }
 
-/// A member name. Maps may also be keyed by numbers and booleans, written as strings.
+/// A member name. Maps may also be keyed by numbers and booleans, written as strings; integers as JSON
+/// writes them, so that one key does not go by many names.
 struct Name<'de>(Cow<'de, str>);
 
 macro_rules! parsed_names {
     ($($method:ident => $visit:ident,)*) => {$(
         fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, DecodeError> {
             match self.0.parse() {
-                Ok(value) => visitor.$visit(value),
-                Err(_) => self.deserialize_any(visitor),
+                Ok(value) if is_canonical(&self.0) => visitor.$visit(value),
+                _ => self.deserialize_any(visitor),
             }
         }
     )*};
@@ -137,4 +138,10 @@ impl<'de> Deserializer<'de> for Name<'de> {
         f32 f64 char str string bytes byte_buf unit unit_struct seq tuple tuple_struct map struct
         identifier ignored_any
     }
+}
+
+/// Whether a name that is a number or a word is written as in JSON: no `+7` and no `07`.
+fn is_canonical(name: &str) -> bool {
+    let digits = name.strip_prefix('-').unwrap_or(name);
+    digits == "0" || !digits.starts_with(['+', '0'])
 }

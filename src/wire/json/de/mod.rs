@@ -101,6 +101,17 @@ impl<'de> Deserializer<'de> for Node<'de> {
         self.deserialize_str(visitor)
     }
 
+    /// The tag of an enum is its name: a number would be taken for its position.
+    fn deserialize_identifier<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, DecodeError> {
+        if self.kind() == Kind::Number {
+            return Err(de::Error::invalid_type(
+                unexpected(self.kind()),
+                &"the name of a variant",
+            ));
+        }
+        self.deserialize_str(visitor)
+    }
+
     fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, DecodeError> {
         if self.is_null() {
             visitor.visit_none()
@@ -148,7 +159,7 @@ impl<'de> Deserializer<'de> for Node<'de> {
     }
 
     serde::forward_to_deserialize_any! {
-        bool char bytes byte_buf unit unit_struct seq tuple tuple_struct map struct identifier
+        bool char bytes byte_buf unit unit_struct seq tuple tuple_struct map struct
     }
 }
 
