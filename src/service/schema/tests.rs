@@ -1,4 +1,5 @@
 mod cases;
+mod exact;
 mod patterns;
 mod suite;
 
@@ -146,6 +147,7 @@ fn schemas_are_bounded_in_depth_number_and_length() {
     );
 }
 
+/// Contract: P-34.
 #[test]
 fn broken_schemas_are_refused_with_their_place() {
     let cases = [
