@@ -66,7 +66,8 @@ async fn names_that_stand_twice_at_every_depth_and_width() {
         );
     }
     for width in [2, 16, 17, 18, 1000] {
-        let members: String = (0..width).map(|n| format!("\"name{n}\":{n},")).collect();
+        let members: Vec<_> = (0..width).map(|n| format!("\"name{n}\":{n},")).collect();
+        let members = members.concat();
         for (at, twice) in [("first", "name0"), ("last", &format!("name{}", width - 1))] {
             let wide = format!(
                 "{{{members}\"{}\":0}}",
@@ -153,10 +154,8 @@ async fn nothing_is_kept_in_meta_between_the_wire_and_the_handler() {
         "__raw",
         "$raw",
     ];
-    let members: String = own
-        .iter()
-        .map(|name| format!(r#","{name}":"{{\"stolen\":1}}""#))
-        .collect();
+    let members = own.map(|name| format!(r#","{name}":"{{\"stolen\":1}}""#));
+    let members = members.concat();
     each_transport(async |way| {
         let (gate, _probe) = gate();
         let client = way.open(&gate).await;
