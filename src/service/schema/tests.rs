@@ -194,3 +194,32 @@ fn a_pattern_that_gives_up_is_a_mismatch_of_any_value() {
         }
     }
 }
+
+/// References that branch lead to one place on 2 to the power of 100 ways.
+///
+/// Contract: P-39.
+#[test]
+fn schemas_that_branch_are_decided_or_refused_in_bounded_steps() {
+    let array = r##""type":["array","integer"]"##;
+    let kid = r##"{"items":{"$ref":"#/$defs/n"}}"##;
+    let other = r##"{"prefixItems":[{"$ref":"#/$defs/n"}],"minItems":2}"##;
+    for node in [
+        format!(r#"{{{array},"allOf":[{kid},{kid}]}}"#),
+        format!(r#"{{{array},"anyOf":[{kid},{kid}]}}"#),
+        format!(r#"{{{array},"oneOf":[{kid},{other}]}}"#),
+        format!(r#"{{{array},"if":{kid},"then":{kid},"else":{kid}}}"#),
+        format!(r#"{{{array},"not":{{"not":{kid}}},"allOf":[{kid}]}}"#),
+        format!(r#"{{{array},"anyOf":[{kid},{other}],"unevaluatedItems":false}}"#),
+    ] {
+        let schema = schema(&format!(
+            r##"{{"properties":{{"a":{{"$ref":"#/$defs/n"}},"b":{{"type":"integer"}}}},"$defs":{{"n":{node}}}}}"##
+        ))
+        .unwrap();
+        for (leaf, beside) in [("\"x\"", "1"), ("1", "\"x\""), ("[]", "1.5")] {
+            let (open, close) = ("[".repeat(120), "]".repeat(120));
+            let value = format!(r#"{{"a":{open}{leaf}{close},"b":{beside}}}"#);
+            let checked = schema.check(RawJson::parse(value).unwrap().node());
+            assert!(!checked.unwrap_err().errors.is_empty());
+        }
+    }
+}
