@@ -200,7 +200,7 @@ fn a_pattern_that_gives_up_is_a_mismatch_of_any_value() {
 /// Contract: P-39.
 #[test]
 fn schemas_that_branch_are_decided_or_refused_in_bounded_steps() {
-    let array = r##""type":["array","integer"]"##;
+    let array = r#""type":["array","integer"]"#;
     let kid = r##"{"items":{"$ref":"#/$defs/n"}}"##;
     let other = r##"{"prefixItems":[{"$ref":"#/$defs/n"}],"minItems":2}"##;
     for node in [
