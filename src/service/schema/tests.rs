@@ -108,6 +108,21 @@ fn references_that_leave_a_schema_are_refused_with_their_place() {
 }
 
 #[test]
+fn the_first_of_many_references_that_lead_nowhere_is_named() {
+    for many in 1..=9 {
+        for wrong in 0..many {
+            let target = |at| if at >= wrong { "gone" } else { "here" };
+            let one = |at: usize| format!(r##"{{"$ref":"#/$defs/{}"}}"##, target(at));
+            let all = (0..many).map(one).collect::<Vec<_>>().join(",");
+            let text = format!(r#"{{"$defs":{{"here":true}},"allOf":[{all}]}}"#);
+            let error = schema(&text).map(drop).unwrap_err();
+            let place = format!("at /allOf/{wrong}/$ref: ");
+            assert!(error.starts_with(&place), "{wrong} of {many}: {error}");
+        }
+    }
+}
+
+#[test]
 fn what_is_said_of_a_schema_is_bounded() {
     let long = "x".repeat(100_000);
     for text in [
