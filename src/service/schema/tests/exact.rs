@@ -107,6 +107,23 @@ fn whole_values_beyond_64_bits_are_compared_exactly() {
     }
 }
 
+/// Numbers that stand for others in the tree of a schema stand there for themselves as well.
+#[test]
+fn no_number_is_taken_for_another_one() {
+    let text = r#"{"anyOf":[{"type":"number","maximum":0.10000000000000000555},
+        {"const":18446744069414584320},{"enum":[[18446744069414584321]]}]}"#;
+    for value in [
+        "0.10000000000000000555",
+        "18446744069414584320",
+        "[18446744069414584321]",
+    ] {
+        assert_eq!(check(text, value), Ok(()), "{value}");
+    }
+    for value in ["0.2", "18446744069414584321", "[18446744069414584320]"] {
+        assert!(check(text, value).is_err(), "{value}");
+    }
+}
+
 #[test]
 fn what_would_be_allowed_is_shown_as_it_is_written() {
     let schema = r#"{"enum":[18446744073709551616,"a",null,[1.5],{"a":1}]}"#;
@@ -125,6 +142,8 @@ fn counts_are_exact_or_refused() {
         assert!(error.contains("19 digits"), "{error}");
     }
     assert!(schema(r#"{"items":{"multipleOf":0}}"#).is_err());
+    // A value that is only shown is no schema.
+    assert!(schema(r#"{"default":{"maxLength":1e400},"examples":[{"maxItems":1e400}]}"#).is_ok());
     // Of keywords that nobody knows nothing is asked.
     assert!(schema(r#"{"x-weight":1e400,"x":{"y":[18446744073709551616]}}"#).is_ok());
 }
