@@ -67,15 +67,15 @@ impl<'a> Tokens<'a> {
         })
     }
 
-    /// The same text with names written without escapes, integers without fraction and exponent, and
-    /// zeros without sign.
-    pub(super) fn plain(&self) -> String {
+    /// The same text with names written without escapes, and integers without fraction, exponent and
+    /// the sign of zero; names that are zero lose that sign if they are `unsigned`.
+    pub(super) fn plain(&self, unsigned: bool) -> String {
         let mut out = String::new();
         for token in &self.list {
             match token {
                 Token::Name(text) => {
                     let mut name: String = serde_json::from_str(text).expect("no lone surrogates");
-                    if name == "-0" {
+                    if name == "-0" && unsigned {
                         name.remove(0);
                     }
                     out.push_str(&serde_json::to_string(&name).expect("a string"));
