@@ -110,7 +110,7 @@
 //! | `http` | yes | the layers over `http::Request`, and [`serve`] on hyper |
 //! | `stdio` | yes | the [stdio](transport::Stdio) driver |
 //! | `schemars` | yes | [`Args`](service::handler::Args) and [`Structured`](service::handler::Structured), whose schemas are derived |
-//! | `arbitrary-precision` | no | schema constants beyond 64 bits are compared exactly; it switches on `serde_json/arbitrary_precision` for the whole build |
+//! | `arbitrary-precision` | no | schemas may divide by numbers of more than 19 digits (`multipleOf`); it switches on `serde_json/arbitrary_precision` for the whole build |
 //! | `full` | no | `http`, `stdio` and `schemars` |
 //!
 //! # Tenets

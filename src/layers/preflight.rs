@@ -52,7 +52,9 @@ use std::task::{Context, Poll, ready};
 use pin_project_lite::pin_project;
 use tower::{Layer, Service};
 
-use crate::service::{Envelope, Failure, Invoked, Limits, Outcome, RESERVE, Reply, Shape, count};
+use crate::service::{
+    CallLink, Envelope, Failure, Invoked, Limits, Outcome, RESERVE, Reply, Shape, count,
+};
 use crate::wire::json::RawJson;
 use crate::wire::{Features, Method, Refusal};
 
@@ -106,7 +108,7 @@ impl<S: Service<Envelope, Response = Reply>> Service<Envelope> for Preflight<S> 
         envelope.details.ceiling = self.room;
         let measure = Measure {
             room: self.room,
-            tool: *envelope.method() == Method::TOOLS_CALL,
+            tool: (*envelope.method() == Method::TOOLS_CALL).then(|| envelope.details.link.clone()),
             shape: envelope.details.shape,
             features: envelope.features(),
         };
@@ -120,7 +122,8 @@ impl<S: Service<Envelope, Response = Reply>> Service<Envelope> for Preflight<S> 
 /// What the verdict on a reply depends on.
 struct Measure {
     room: usize,
-    tool: bool,
+    /// Of a call of a tool.
+    tool: Option<CallLink>,
     shape: Shape,
     features: Features,
 }
@@ -141,12 +144,12 @@ impl Measure {
             return reply;
         }
         tracing::warn!(target: "portcullis::preflight", length, "a reply is too large");
-        if !self.tool {
+        let Some(link) = &self.tool else {
             return Reply::refused(Refusal::ResponseTooLarge);
-        }
+        };
         let invoked = Invoked {
             outcome: Err(Failure::too_large()),
-            declares_output: true,
+            declares_output: link.declares_output(),
         };
         Reply::tool(invoked, self.shape, self.features)
     }

@@ -53,7 +53,9 @@ use std::task::{Context, Poll, ready};
 use pin_project_lite::pin_project;
 use tower::{BoxError, Layer, Service};
 
-use crate::service::{Envelope, Failure, Inbound, Invoked, Outbound, Reply, Shape, classify};
+use crate::service::{
+    CallLink, Envelope, Failure, Inbound, Invoked, Outbound, Reply, Shape, classify,
+};
 use crate::wire::{Error, Features, Method, Refusal, RequestId};
 
 use super::macros::opaque_debug;
@@ -202,7 +204,8 @@ fn refusal(error: &(dyn std::error::Error + 'static)) -> Refusal {
 pub struct Called {
     features: Features,
     shape: Shape,
-    tool: bool,
+    /// Of a call of a tool.
+    tool: Option<CallLink>,
 }
 
 impl Rescuable for Envelope {
@@ -212,7 +215,8 @@ impl Rescuable for Envelope {
         Called {
             features: self.features(),
             shape: self.details.shape,
-            tool: matches!(*self.method(), Method::TOOLS_CALL | Method::INVOKE),
+            tool: matches!(*self.method(), Method::TOOLS_CALL | Method::INVOKE)
+                .then(|| self.details.link.clone()),
         }
     }
 }
@@ -221,13 +225,12 @@ impl FromRefusal<Called> for Reply {
     fn from_refusal(refusal: Refusal, called: Called) -> Self {
         // These two happen to work that was under way; the others keep it from starting.
         let under_way = matches!(refusal, Refusal::Timeout | Refusal::Internal);
-        if !(called.tool && under_way) {
+        let (Some(link), true) = (called.tool, under_way) else {
             return Self::refused(refusal);
-        }
+        };
         let invoked = Invoked {
             outcome: Err(Failure::refused(refusal)),
-            // Not known here, and a failure without an envelope is right in either case.
-            declares_output: true,
+            declares_output: link.declares_output(),
         };
         Self::tool(invoked, called.shape, called.features)
     }

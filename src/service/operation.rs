@@ -105,6 +105,16 @@ impl Operation {
 
     /// The schema of the arguments, published as it is given here. It takes the place of a derived
     /// one.
+    ///
+    /// It is one of JSON Schema 2020-12, or of the draft that its `$schema` names: 4, 6, 7 or
+    /// 2019-09. Registration refuses other dialects, references that lead nowhere or out of the
+    /// schema (nothing is ever fetched), nesting beyond 64, more than 4096 objects and more than
+    /// 1 MiB, each with its JSON Pointer. A schema with references is for values of up to 256 levels.
+    ///
+    /// Numbers are compared exactly, however long they are. Patterns are those of ECMAScript; one that
+    /// looks around or back is matched against texts of up to 8 KiB and names of up to 1 KiB, in a
+    /// bounded number of steps, and what that does not decide is refused. A `format` refuses nothing,
+    /// and a `default` fills nothing in.
     pub fn input_schema(mut self, json: impl Into<String>) -> Self {
         self.input_schema = Some(parse(json));
         self

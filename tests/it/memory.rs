@@ -24,89 +24,98 @@ use crate::support::registry::fixture;
 const MIB: usize = 1024 * 1024;
 const MOST: usize = 2 * MIB;
 
-/// A JSON value of about this length, each made to cost as much as possible in another way.
-fn values(length: usize) -> Vec<(&'static str, String)> {
-    let repeat = |part: &str| part.repeat(length / part.len());
-    let list = |part: &str| format!("[{}0]", repeat(part));
-    let object = |width: usize| {
-        let names = (b'!'..=b'~').filter(|name| !b"\"\\".contains(name));
-        let members: Vec<_> = names
-            .take(width)
-            .map(|name| format!("\"{}\":1", char::from(name)))
-            .collect();
-        format!("{{{}}},", members.join(","))
-    };
-    let numbered = |name: &dyn Fn(usize) -> String| {
-        let mut members = String::with_capacity(length + 64);
-        for n in 0.. {
-            if members.len() >= length {
-                break;
-            }
-            members.push_str(&name(n));
-        }
-        format!("{{{members}\"\":0}}")
-    };
-    vec![
-        ("empty lists", list("[],")),
-        ("empty objects", list("{},")),
-        ("digits", list("1,")),
-        ("empty strings", list("\"\",")),
-        ("quotes", list(r#""\"\"\"\"\"\"\"\"","#)),
-        ("objects of one member", list(r#"{"":0},"#)),
-        ("objects of 17 members", list(&object(17))),
-        ("objects of 22 members", list(&object(22))),
-        ("objects of 43 members", list(&object(43))),
-        ("objects of 86 members", list(&object(86))),
-        ("one wide object", numbered(&|n| format!("\"{n:x}\":0,"))),
-        (
-            "names that are almost the same",
-            numbered(&|n| format!("\"aaaaaaaa{n:06x}aaaaaaaa\":0,")),
-        ),
-        (
-            "names in escapes",
-            numbered(&|n| format!("\"\\u0061{n:x}\":0,")),
-        ),
-        (
-            "one name many times",
-            format!("{{{}\"a\":0}}", repeat("\"a\":0,")),
-        ),
-        ("a text of escapes", format!("\"{}\"", repeat("\\u0041"))),
-        (
-            "a name of escapes",
-            format!("{{\"{}\":0}}", repeat("\\u0041")),
-        ),
-        ("a text of line breaks", format!("\"{}\"", repeat("\\n"))),
-        ("a long number", repeat("9")),
-        (
-            "text, then digits",
-            format!(
-                "[\"{}\",{}0]",
-                "x".repeat(length / 2),
-                "1,".repeat(length / 4)
-            ),
-        ),
-        (
-            "digits, then text",
-            format!(
-                "[{}\"{}\"]",
-                "1,".repeat(length / 4),
-                "x".repeat(length / 2)
-            ),
-        ),
-        ("digits without an end", format!("[{}", repeat("1,"))),
-        ("blanks", format!("[{}]", repeat(" "))),
-    ]
+/// Makes a JSON value of about this length.
+type Value = fn(usize) -> String;
+
+/// Values, each made to cost as much as possible in another way.
+const VALUES: [(&str, Value); 22] = [
+    ("empty lists", |length| list("[],", length)),
+    ("empty objects", |length| list("{},", length)),
+    ("digits", |length| list("1,", length)),
+    ("empty strings", |length| list("\"\",", length)),
+    ("quotes", |length| list(r#""\"\"\"\"\"\"\"\"","#, length)),
+    ("objects of one member", |length| list(r#"{"":0},"#, length)),
+    ("objects of 17 members", |length| list(&object(17), length)),
+    ("objects of 22 members", |length| list(&object(22), length)),
+    ("objects of 43 members", |length| list(&object(43), length)),
+    ("objects of 86 members", |length| list(&object(86), length)),
+    ("one wide object", |length| {
+        members(length, |n| format!("\"{n:x}\":0,"))
+    }),
+    ("names that are almost the same", |length| {
+        members(length, |n| format!("\"aaaaaaaa{n:06x}aaaaaaaa\":0,"))
+    }),
+    ("names in escapes", |length| {
+        members(length, |n| format!("\"\\u0061{n:x}\":0,"))
+    }),
+    ("one name many times", |length| {
+        members(length, |_| "\"a\":0,".to_owned())
+    }),
+    ("a text of escapes", |length| {
+        format!("\"{}\"", repeat("\\u0041", length))
+    }),
+    ("a name of escapes", |length| {
+        format!("{{\"{}\":0}}", repeat("\\u0041", length))
+    }),
+    ("a text of line breaks", |length| {
+        format!("\"{}\"", repeat("\\n", length))
+    }),
+    ("a long number", |length| repeat("9", length)),
+    ("text, then digits", |length| {
+        format!(
+            "[\"{}\",{}0]",
+            repeat("x", length / 2),
+            repeat("1,", length / 2)
+        )
+    }),
+    ("digits, then text", |length| {
+        format!(
+            "[{}\"{}\"]",
+            repeat("1,", length / 2),
+            repeat("x", length / 2)
+        )
+    }),
+    ("digits without an end", |length| {
+        format!("[{}", repeat("1,", length))
+    }),
+    ("blanks", |length| format!("[{}]", repeat(" ", length))),
+];
+
+fn repeat(part: &str, length: usize) -> String {
+    part.repeat(length / part.len())
 }
 
-/// Calls with each value, exactly this long.
-fn hostile(length: usize) -> Vec<(&'static str, String)> {
-    let call = |(name, value): (_, String)| {
-        let arguments = tool("mirror", &format!("{{\"q\":{value}}}"));
-        let text = modern("1", "tools/call", &arguments);
-        let text = format!("{text}{}", " ".repeat(length - text.len()));
-        (name, text)
-    };
-    values(length - 512).into_iter().map(call).collect()
+fn list(element: &str, length: usize) -> String {
+    format!("[{}0]", repeat(element, length))
+}
+
+/// An object with so many members, each of which has the shortest name there is.
+fn object(width: usize) -> String {
+    let names = (b'!'..=b'~').filter(|name| !b"\"\\".contains(name));
+    let members: Vec<_> = names
+        .take(width)
+        .map(|name| format!("\"{}\":1", char::from(name)))
+        .collect();
+    format!("{{{}}},", members.join(","))
+}
+
+fn members(length: usize, member: impl Fn(usize) -> String) -> String {
+    let mut members = String::with_capacity(length + 64);
+    for n in 0.. {
+        if members.len() >= length {
+            break;
+        }
+        members.push_str(&member(n));
+    }
+    format!("{{{members}\"\":0}}")
+}
+
+/// A call with such a value, exactly this long.
+fn hostile(value: Value, length: usize) -> String {
+    let value = value(length - 512);
+    let arguments = tool("mirror", &format!("{{\"q\":{value}}}"));
+    let text = modern("1", "tools/call", &arguments);
+    format!("{text}{}", " ".repeat(length - text.len()))
 }
 
 fn gate_with(limits: Limits) -> Gate {
@@ -164,7 +173,7 @@ fn over_stdio(gate: &Gate, text: &str) -> usize {
                 let mut read = [0; 1024];
                 let mut lines = 0;
                 while let length @ 1.. = output.read(&mut read).await.unwrap() {
-                    lines += read[..length].iter().filter(|byte| **byte == b'\n').count();
+                    lines += memchr::memchr_iter(b'\n', &read[..length]).count();
                 }
                 assert_eq!(lines, 1);
             };
@@ -181,10 +190,11 @@ fn one_message_takes_at_most_fourteen_times_its_size() {
     // The figures do not depend on the size, so most of them are taken where it is quick.
     for length in [MOST, MOST / 8] {
         let mut worst = (0, "");
-        for (name, text) in hostile(length) {
+        for (name, value) in VALUES {
             if length == MOST && !["digits", "objects of 86 members"].contains(&name) {
                 continue;
             }
+            let text = hostile(value, length);
             for send in [over_http, over_stdio] {
                 worst = worst.max((send(&gate, &text), name));
             }
@@ -257,7 +267,7 @@ fn any_number_of_messages_share_their_budget() {
     const CROWD: usize = 64;
     let limits = Limits::default().message_bytes(LENGTH as u64);
     let gate = gate_with(limits.ingress_bytes(BUDGET as u64));
-    for (name, value) in values(LENGTH - 512) {
+    for (name, value) in VALUES {
         let some = [
             "digits",
             "quotes",
@@ -268,6 +278,7 @@ fn any_number_of_messages_share_their_budget() {
         if !some.contains(&name) {
             continue;
         }
+        let value = value(LENGTH - 512);
         let text = request(
             "1",
             "tools/call",

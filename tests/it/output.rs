@@ -7,9 +7,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use portcullis::layers::Mode;
-use portcullis::service::handler::{Args, Json, Text};
+use portcullis::service::handler::{Args, CompletionRequest, Json, Text};
 use portcullis::service::{Limits, Outbound, Payload};
-use portcullis::{Gate, Operation, Registry, Resource, Stack};
+use portcullis::wire::PromptArgument;
+use portcullis::{Gate, Operation, Prompt, Registry, Resource, Stack};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
@@ -128,6 +129,12 @@ fn gate(mode: Mode, limits: Limits) -> Gate {
         )
         .operation(Operation::new("alive").handler(async || "alive"))
         .resource(Resource::new("note://long", "Long").read(async || "x".repeat(MOST)))
+        .prompt(
+            Prompt::new("long")
+                .argument(PromptArgument::new("q"))
+                .handler(async || "x".repeat(MOST))
+                .complete("q", async |_: CompletionRequest| vec!["x".repeat(MOST)]),
+        )
         .build()
         .unwrap();
     Stack::new(registry)
@@ -223,7 +230,7 @@ async fn the_ceiling_is_measured_on_what_is_written_and_costs_one_call_at_most()
     .await;
 }
 
-/// Contract: S-098, case T13.
+/// Contract: S-098, S-104, case T13.
 #[tokio::test]
 async fn by_default_a_response_has_at_most_sixteen_mebibytes() {
     const DEFAULT: usize = 16 * 1024 * 1024;
@@ -251,6 +258,8 @@ async fn by_default_a_response_has_at_most_sixteen_mebibytes() {
 }
 
 /// What is written around a message for HTTP is not counted.
+///
+/// Contract: S-103.
 #[tokio::test]
 async fn an_event_may_be_as_long_as_any_other_answer() {
     let client = Way::HttpModern.open(&gate(Mode::Plain, low())).await;
@@ -267,16 +276,21 @@ async fn an_event_may_be_as_long_as_any_other_answer() {
     }
 }
 
-/// Contract: case T13.
+/// Contract: S-098, case T13.
 #[tokio::test]
-async fn resources_and_lists_are_bounded_as_well() {
+async fn answers_to_other_methods_are_bounded_as_well() {
     each_transport(async |way| {
         let client = way.open(&gate(Mode::Plain, low())).await;
-        let read = client
-            .request("resources/read", r#"{"uri":"note://long"}"#)
-            .await;
-        assert_response_too_large(&read);
-        assert_alive(&client).await;
+        let complete =
+            r#"{"ref":{"type":"ref/prompt","name":"long"},"argument":{"name":"q","value":""}}"#;
+        for (method, params) in [
+            ("resources/read", r#"{"uri":"note://long"}"#),
+            ("prompts/get", r#"{"name":"long"}"#),
+            ("completion/complete", complete),
+        ] {
+            assert_response_too_large(&client.request(method, params).await);
+            assert_alive(&client).await;
+        }
 
         let mut registry = Registry::builder();
         for n in 0..100 {

@@ -23,6 +23,10 @@ async fn only_the_call_that_panics_fails() {
             failed.assert_status(200);
             assert!(failed.is_error());
             assert_eq!(failed.text(), "internal error");
+            // The operation declares no output schema, so the code has a place in any version that
+            // knows structured values.
+            let failure = &failed.json()["result"]["structuredContent"]["failure"];
+            assert_eq!(failure["code"], "internal", "{failure}");
             untold(failed.raw());
         }
         assert_eq!(other.answer().await.text(), "slept 60 ms");

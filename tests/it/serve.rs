@@ -5,6 +5,7 @@ use std::time::Duration;
 use portcullis::Stack;
 use portcullis::layers::Mode;
 use portcullis::service::Limits;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tower::limit::ConcurrencyLimitLayer;
 
 use crate::support::http1::{Connection, Request};
@@ -270,4 +271,76 @@ async fn one_gate_can_be_served_more_than_once() {
             .contains(r#""text":"3""#)
     );
     assert_eq!(probe.tally.get(), 3);
+}
+
+/// How an HTTP/2 connection begins: what it wants is what there is by default.
+const BEGINNING: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0";
+
+/// Streams of one connection beyond the bound are refused, whatever the client was told before.
+#[tokio::test]
+async fn http_2_streams_beyond_the_bound_are_refused() {
+    /// `POST http://localhost/mcp` with `Content-Type: application/json`, and a body to come.
+    const HEADERS: &[u8] = b"\x83\x86\x44\x04/mcp\x41\x09localhost\x5f\x10application/json";
+    const RESET: u8 = 3;
+    const REFUSED: [u8; 4] = [0, 0, 0, 7];
+    let (gate, _probe) = gate();
+    let server = Server::start_with(gate.http(), Limits::default().http2_streams(2)).await;
+    let mut stream = tokio::net::TcpStream::connect(server.address)
+        .await
+        .unwrap();
+    stream.write_all(BEGINNING).await.unwrap();
+    for id in [1, 3, 5] {
+        let length = u8::try_from(HEADERS.len()).unwrap();
+        let head = [0, 0, length, 1, 4, 0, 0, 0, id];
+        stream.write_all(&[&head, HEADERS].concat()).await.unwrap();
+    }
+    let refused = soon("a stream that is reset", async {
+        loop {
+            let mut head = [0; 9];
+            stream.read_exact(&mut head).await.unwrap();
+            let mut payload = vec![0; usize::from(head[1]) << 8 | usize::from(head[2])];
+            stream.read_exact(&mut payload).await.unwrap();
+            if head[3] == RESET {
+                return (head[8], payload);
+            }
+        }
+    });
+    assert_eq!(refused.await, (5, REFUSED.to_vec()));
+}
+
+/// A connection that has begun and says no more ends, whether or not something was asked on it before;
+/// one with a call under way does not.
+#[tokio::test]
+async fn an_http_2_connection_without_a_request_ends() {
+    let (gate, _probe) = gate();
+    let limits = Limits::default().idle_ms(100).header_read_ms(100);
+    let server = Server::start_with(gate.http(), limits).await;
+    let mut silent = Connection::open(server.address).await;
+    silent.write(BEGINNING).await;
+    let authority = format!("localhost:{}", server.address.port());
+    let nap = modern("1", "tools/call", &tool("nap", r#"{"ms":500}"#));
+    let mut client = http2::Connection::open(server.address).await;
+    let request = http2::post(&authority, &nap).body(nap.into()).unwrap();
+    let (status, text) = client.send(request).await;
+    assert!(status == 200 && text.contains("slept 500 ms"), "{text}");
+    assert!(silent.closed().await.len() > 9, "it was said why");
+    soon("the end of the other", client.closed()).await;
+}
+
+/// Nobody is there who answers no ping, whatever was asked before.
+#[tokio::test]
+async fn an_http_2_client_that_is_gone_is_noticed() {
+    let (gate, _probe) = gate();
+    let limits = Limits::default().keep_alive_ms(50).write_stall_ms(100);
+    let limits = limits.header_read_ms(600_000);
+    let server = Server::start_with(gate.http(), limits).await;
+    let mut gone = Connection::open(server.address).await;
+    gone.write(BEGINNING).await;
+    let authority = format!("localhost:{}", server.address.port());
+    let nap = modern("1", "tools/call", &tool("nap", r#"{"ms":500}"#));
+    let mut client = http2::Connection::open(server.address).await;
+    let request = http2::post(&authority, &nap).body(nap.into()).unwrap();
+    let (status, text) = client.send(request).await;
+    assert!(status == 200 && text.contains("slept 500 ms"), "{text}");
+    gone.closed().await;
 }

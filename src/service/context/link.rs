@@ -40,6 +40,8 @@ pub struct Unreachable;
 struct Link {
     sink: Sink,
     cancelled: AtomicBool,
+    /// The operation that runs declares no output schema.
+    undeclared: AtomicBool,
     /// Made when somebody waits for the cancellation.
     token: OnceLock<CancellationToken>,
     told: Mutex<Told>,
@@ -101,6 +103,7 @@ impl CallLink {
         Self(Arc::new(Link {
             sink,
             cancelled: AtomicBool::new(false),
+            undeclared: AtomicBool::new(false),
             token: OnceLock::new(),
             told: Mutex::default(),
         }))
@@ -149,6 +152,18 @@ impl CallLink {
     /// Cancels the call when the guard is dropped, unless it was answered.
     pub(crate) fn cancel_on_drop(self) -> CancelOnDrop {
         CancelOnDrop(Some(self))
+    }
+
+    /// The operation that runs declares an output schema, or none: whoever fails it from outside
+    /// needs to know.
+    pub(crate) fn set_declares_output(&self, declares: bool) {
+        self.0.undeclared.store(!declares, Ordering::Relaxed);
+    }
+
+    /// Whether the operation that runs declares an output schema. A failure that says nothing
+    /// structured is right in either case, so this is so until it is known.
+    pub(crate) fn declares_output(&self) -> bool {
+        !self.0.undeclared.load(Ordering::Relaxed)
     }
 
     /// What the caller was told of the progress.

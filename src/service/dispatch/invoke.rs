@@ -65,6 +65,8 @@ impl Core {
                 operation.failed(Failure::invalid_arguments(text, mismatch.diagnostics())),
             );
         }
+        let link = &envelope.details.link;
+        link.set_declares_output(operation.output.is_some());
         let (ceiling, features) = (envelope.details.ceiling, envelope.features());
         let context = CallContext::new(envelope, name, Some(arguments), snapshot.state.clone());
         Answer::Running(Running {

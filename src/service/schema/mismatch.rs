@@ -40,9 +40,14 @@ impl Mismatch {
             .map_or_else(|_| unreachable!("the writers write JSON"), RawJson::from)
     }
 
-    /// What can be said where a pattern gave up.
+    /// What can be said where checking took too long.
     pub(super) fn undecided() -> Self {
-        Self::of_the_whole("pattern", UNDECIDED)
+        Self::of_the_whole("schema", UNDECIDED)
+    }
+
+    /// What can be said where finding out more would take too long.
+    pub(super) fn unknown() -> Self {
+        Self::of_the_whole("schema", UNKNOWN)
     }
 
     /// What can be said of a value that is not looked into.
@@ -110,6 +115,7 @@ pub(super) fn clipped(text: &str, most: usize) -> String {
 }
 
 const TOO_DEEP: &str = "the value nests too deep for a schema with references";
-const UNDECIDED: &str = "a pattern of the schema takes too many steps for this value";
+const UNDECIDED: &str = "the value takes too many steps to check";
+const UNKNOWN: &str = "the value does not match, and takes too many steps to say where";
 const LONGEST_PATH: usize = 128;
 pub(super) const LONGEST_MESSAGE: usize = 200;

@@ -15,7 +15,7 @@ use jsonschema::{
 };
 use serde_json::Value;
 
-use crate::wire::json::{IndexedJson, Kind, Node, NodeRef, RawJson};
+use crate::wire::json::{IndexedJson, Kind, Node, NodeRef, RawJson, within};
 
 use self::constants::Constants;
 pub(crate) use self::mismatch::Mismatch;
@@ -93,19 +93,20 @@ impl Schema {
             return Err(Mismatch::too_deep());
         }
         let instance = NodeRef::Value(value);
-        let valid = || self.validator.is_valid(instance);
+        let looks = FEW_LOOKS + 16 * value.text().len();
+        let valid = || within(looks, || self.validator.is_valid(instance));
         if !self.patterns.look_around() {
-            return if valid() {
-                Ok(())
-            } else {
-                Err(self.mismatch(value))
+            return match valid() {
+                Some(true) => Ok(()),
+                Some(false) => Err(self.mismatch(value)),
+                None => Err(Mismatch::undecided()),
             };
         }
         let names = self.patterns.names_look_around();
         if names && steps::has_long_name(value) {
             return Err(Mismatch::undecided());
         }
-        match steps::bounded(valid) {
+        match steps::bounded(valid).flatten() {
             Some(true) => Ok(()),
             // Where it gives up on a name, the library looks for the place in a tree.
             Some(false) if !names || instance.is_small() => {
@@ -117,18 +118,25 @@ impl Schema {
         }
     }
 
+    /// What is wrong with a value, as far as that can be found in a few steps.
     fn mismatch(&self, value: Node<'_>) -> Mismatch {
         let instance = NodeRef::Value(value);
         let new = |error| MismatchError::new(error, &self.patterns);
-        // All errors of a large value would be larger than the value.
-        let errors = if value.text().len() <= LARGE_VALUE {
+        let all = || {
             let errors = self.validator.iter_errors(instance);
             errors.take(MOST_ERRORS).map(new).collect()
-        } else {
+        };
+        let first = || {
             let first = self.validator.validate(instance).err();
             first.map(new).into_iter().collect()
         };
-        Mismatch { errors }
+        let length = value.text().len();
+        // All errors of a large value would be larger than the value.
+        let errors = (length <= LARGE_VALUE).then(|| within(FEW_LOOKS, all));
+        let errors: Option<Vec<_>> = errors
+            .flatten()
+            .or_else(|| within(FEW_LOOKS + 4 * length, first));
+        errors.map_or_else(Mismatch::unknown, |errors| Mismatch { errors })
     }
 }
 
@@ -238,6 +246,8 @@ const DEEPEST_VALUE: usize = 256;
 const MOST_SUBSCHEMAS: usize = 4096;
 /// Compiled size of one regular expression, in bytes.
 const REGEX_SIZE: usize = 1024 * 1024;
+/// How often any value may be looked into, be it as short as it likes.
+const FEW_LOOKS: usize = 64 * 1024;
 const MOST_ERRORS: usize = 32;
 /// Text of the longest value all of whose errors are looked for, in bytes.
 const LARGE_VALUE: usize = 64 * 1024;

@@ -97,29 +97,46 @@ impl Whole {
 
 /// A keyword that bounds numbers, with its constant.
 struct Bound {
-    keyword: &'static str,
+    rule: Rule,
     /// None where an old dialect has a boolean beside the bound it is about.
     constant: Option<String>,
-    /// The bound itself is outside.
-    excluded: bool,
+    /// The same, if it is one of those that most are.
+    short: Option<i64>,
+}
+
+/// What has to hold, and how it reads if it does not.
+enum Rule {
+    Order(fn(Ordering) -> bool, &'static str),
+    Divides,
 }
 
 impl Bound {
     fn new(
-        keyword: &'static str,
+        keyword: &str,
         schema: &Map<String, Value>,
         value: &Value,
         constants: &Constants,
     ) -> Self {
-        let beside = match keyword {
-            "minimum" => schema.get("exclusiveMinimum"),
-            "maximum" => schema.get("exclusiveMaximum"),
-            _ => None,
+        // The oldest dialect says beside a bound whether that itself is outside.
+        let excluded = |beside| schema.get(beside).and_then(Value::as_bool) == Some(true);
+        let rule = match keyword {
+            "multipleOf" => Rule::Divides,
+            "minimum" if !excluded("exclusiveMinimum") => {
+                Rule::Order(Ordering::is_ge, "less than the minimum of")
+            }
+            "maximum" if !excluded("exclusiveMaximum") => {
+                Rule::Order(Ordering::is_le, "greater than the maximum of")
+            }
+            "minimum" | "exclusiveMinimum" => {
+                Rule::Order(Ordering::is_gt, "less than or equal to the minimum of")
+            }
+            _ => Rule::Order(Ordering::is_lt, "greater than or equal to the maximum of"),
         };
+        let constant = value.as_number().map(|it| constants.original(it));
         Self {
-            keyword,
-            constant: value.as_number().map(|it| constants.original(it)),
-            excluded: beside.and_then(Value::as_bool).unwrap_or(false),
+            rule,
+            short: constant.as_ref().and_then(|it| it.parse().ok()),
+            constant,
         }
     }
 
@@ -128,26 +145,22 @@ impl Bound {
             return true;
         };
         let value = value.as_str();
-        let order = || number::compare(&value, constant);
-        match self.keyword {
-            "multipleOf" => number::is_multiple(&value, constant),
-            "minimum" if !self.excluded => order() != Ordering::Less,
-            "maximum" if !self.excluded => order() != Ordering::Greater,
-            "minimum" | "exclusiveMinimum" => order() == Ordering::Greater,
-            _ => order() == Ordering::Less,
+        match (&self.rule, self.short) {
+            (Rule::Divides, _) => number::is_multiple(&value, constant),
+            (Rule::Order(holds, _), short) => holds(match (value.parse::<i64>(), short) {
+                (Ok(value), Some(constant)) => value.cmp(&constant),
+                _ => number::compare(&value, constant),
+            }),
         }
     }
 
     fn problem(&self) -> String {
         let constant = self.constant.as_deref().unwrap_or_default();
-        let problem = match self.keyword {
-            "multipleOf" => "is not a multiple of",
-            "minimum" if !self.excluded => "is less than the minimum of",
-            "maximum" if !self.excluded => "is greater than the maximum of",
-            "minimum" | "exclusiveMinimum" => "is less than or equal to the minimum of",
-            _ => "is greater than or equal to the maximum of",
+        let problem = match self.rule {
+            Rule::Order(_, problem) => problem,
+            Rule::Divides => "not a multiple of",
         };
-        format!("the value {problem} {constant}")
+        format!("the value is {problem} {constant}")
     }
 }
 

@@ -1,4 +1,5 @@
 mod cases;
+mod exact;
 mod patterns;
 mod suite;
 
@@ -107,6 +108,21 @@ fn references_that_leave_a_schema_are_refused_with_their_place() {
 }
 
 #[test]
+fn the_first_of_many_references_that_lead_nowhere_is_named() {
+    for many in 1..=9 {
+        for wrong in 0..many {
+            let target = |at| if at >= wrong { "gone" } else { "here" };
+            let one = |at: usize| format!(r##"{{"$ref":"#/$defs/{}"}}"##, target(at));
+            let all = (0..many).map(one).collect::<Vec<_>>().join(",");
+            let text = format!(r#"{{"$defs":{{"here":true}},"allOf":[{all}]}}"#);
+            let error = schema(&text).map(drop).unwrap_err();
+            let place = format!("at /allOf/{wrong}/$ref: ");
+            assert!(error.starts_with(&place), "{wrong} of {many}: {error}");
+        }
+    }
+}
+
+#[test]
 fn what_is_said_of_a_schema_is_bounded() {
     let long = "x".repeat(100_000);
     for text in [
@@ -146,6 +162,7 @@ fn schemas_are_bounded_in_depth_number_and_length() {
     );
 }
 
+/// Contract: P-34.
 #[test]
 fn broken_schemas_are_refused_with_their_place() {
     let cases = [
@@ -189,6 +206,35 @@ fn a_pattern_that_gives_up_is_a_mismatch_of_any_value() {
                 mismatch.text("it").contains("too many steps"),
                 "{mismatch:?}"
             );
+        }
+    }
+}
+
+/// References that branch lead to one place on 2 to the power of 100 ways.
+///
+/// Contract: P-39.
+#[test]
+fn schemas_that_branch_are_decided_or_refused_in_bounded_steps() {
+    let array = r#""type":["array","integer"]"#;
+    let kid = r##"{"items":{"$ref":"#/$defs/n"}}"##;
+    let other = r##"{"prefixItems":[{"$ref":"#/$defs/n"}],"minItems":2}"##;
+    for node in [
+        format!(r#"{{{array},"allOf":[{kid},{kid}]}}"#),
+        format!(r#"{{{array},"anyOf":[{kid},{kid}]}}"#),
+        format!(r#"{{{array},"oneOf":[{kid},{other}]}}"#),
+        format!(r#"{{{array},"if":{kid},"then":{kid},"else":{kid}}}"#),
+        format!(r#"{{{array},"not":{{"not":{kid}}},"allOf":[{kid}]}}"#),
+        format!(r#"{{{array},"anyOf":[{kid},{other}],"unevaluatedItems":false}}"#),
+    ] {
+        let schema = schema(&format!(
+            r##"{{"properties":{{"a":{{"$ref":"#/$defs/n"}},"b":{{"type":"integer"}}}},"$defs":{{"n":{node}}}}}"##
+        ))
+        .unwrap();
+        for (leaf, beside) in [("\"x\"", "1"), ("1", "\"x\""), ("[]", "1.5")] {
+            let (open, close) = ("[".repeat(120), "]".repeat(120));
+            let value = format!(r#"{{"a":{open}{leaf}{close},"b":{beside}}}"#);
+            let checked = schema.check(RawJson::parse(value).unwrap().node());
+            assert!(!checked.unwrap_err().errors.is_empty());
         }
     }
 }

@@ -36,7 +36,7 @@ pub use self::index::Kind;
 pub use self::node::{Elements, Members, Node};
 pub use self::raw::RawJson;
 pub use self::scan::{SyntaxError, SyntaxErrorKind};
-pub(crate) use self::schema_value::{IndexedJson, NodeRef};
+pub(crate) use self::schema_value::{IndexedJson, NodeRef, within};
 pub(crate) use self::write::{ObjectWriter, push_array};
 
 use std::borrow::Cow;

@@ -128,9 +128,6 @@ pub(crate) fn same(one: &str, other: &str) -> bool {
 
 /// Which of two numbers is the larger one, however they are written.
 pub(crate) fn compare(one: &str, other: &str) -> Ordering {
-    if let (Ok(one), Ok(other)) = (one.parse::<i64>(), other.parse()) {
-        return one.cmp(&other);
-    }
     let (one, other) = (Decimal::new(one), Decimal::new(other));
     match (one.sign(), other.sign()) {
         (-1, -1) => other.compare_digits(&one),

@@ -1,6 +1,7 @@
 //! The index as the value representation of `jsonschema`: validation walks the scanned text.
 
 use std::borrow::Cow;
+use std::cell::Cell;
 use std::iter::Map;
 
 use jsonschema::JsonType;
@@ -68,11 +69,11 @@ impl<'a> SchemaNode<'a, IndexedJson> for NodeRef<'a> {
     type Number = Literal<'a>;
 
     fn as_object(&self) -> Option<Node<'a>> {
-        self.of_kind(Kind::Object)
+        self.of_kind(Kind::Object).filter(|_| look())
     }
 
     fn as_array(&self) -> Option<Node<'a>> {
-        self.of_kind(Kind::Array)
+        self.of_kind(Kind::Array).filter(|_| look())
     }
 
     fn as_string(&self) -> Option<Cow<'a, str>> {
@@ -136,7 +137,8 @@ impl<'a> SchemaNode<'a, IndexedJson> for NodeRef<'a> {
 impl<'a> Object<'a, IndexedJson> for Node<'a> {
     type Node = NodeRef<'a>;
     type MemberName = Cow<'a, str>;
-    type MembersIter = Map<Members<'a>, fn((Cow<'a, str>, Self)) -> (Cow<'a, str>, NodeRef<'a>)>;
+    type MembersIter =
+        Looks<Map<Members<'a>, fn((Cow<'a, str>, Self)) -> (Cow<'a, str>, NodeRef<'a>)>>;
 
     fn len(&self) -> usize {
         Node::len(*self)
@@ -147,24 +149,59 @@ impl<'a> Object<'a, IndexedJson> for Node<'a> {
     }
 
     fn members(&self) -> Self::MembersIter {
-        Node::members(*self).map(|(name, value)| (name, NodeRef::Value(value)))
+        Looks(Node::members(*self).map(|(name, value)| (name, NodeRef::Value(value))))
     }
 }
 
 impl<'a> Array<'a, IndexedJson> for Node<'a> {
     type Node = NodeRef<'a>;
-    type ElementsIter = Map<Elements<'a>, fn(Self) -> NodeRef<'a>>;
+    type ElementsIter = Looks<Map<Elements<'a>, fn(Self) -> NodeRef<'a>>>;
 
     fn len(&self) -> usize {
         Node::len(*self)
     }
 
     fn elements(&self) -> Self::ElementsIter {
-        Node::elements(*self).map(NodeRef::Value)
+        Looks(Node::elements(*self).map(NodeRef::Value))
     }
 
     fn is_unique(&self) -> bool {
         same::all_differ(Node::elements(*self))
+    }
+}
+
+/// Runs a validation that looks at most so many times into the value; nothing if it needs more.
+///
+/// A schema whose references branch leads to the same place on more and more ways, and the library
+/// takes them all when it looks for errors.
+pub(crate) fn within<T>(looks: usize, validate: impl FnOnce() -> T) -> Option<T> {
+    LEFT.set(looks);
+    let validated = validate();
+    (LEFT.replace(usize::MAX) > 0).then_some(validated)
+}
+
+/// Whether the value may be looked into once more.
+fn look() -> bool {
+    let left = LEFT.get();
+    LEFT.set(left.saturating_sub(1));
+    left > 0
+}
+
+thread_local! {
+    /// How often the value that this thread validates may be looked into: nodes know no more than
+    /// their place.
+    static LEFT: Cell<usize> = const { Cell::new(usize::MAX) };
+}
+
+/// Members or elements, each of which is looked at.
+#[derive(Debug)]
+pub(crate) struct Looks<I>(I);
+
+impl<I: Iterator> Iterator for Looks<I> {
+    type Item = I::Item;
+
+    fn next(&mut self) -> Option<I::Item> {
+        if look() { self.0.next() } else { None }
     }
 }
 

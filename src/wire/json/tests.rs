@@ -263,6 +263,31 @@ fn the_index_keeps_the_contract_of_the_validator() {
 }
 
 #[test]
+fn looks_into_a_value_are_counted() {
+    let schema = serde_json::from_str(r#"{"items":{"additionalProperties":true}}"#).unwrap();
+    let validator = jsonschema::options_for::<IndexedJson>()
+        .build(&schema)
+        .unwrap();
+    let document = parse(&format!("[{}1]", "1,".repeat(99))).unwrap();
+    let valid = || validator.is_valid(NodeRef::Value(document.root()));
+    assert_eq!(within(50, valid), None);
+    assert_eq!(within(500, valid), Some(true));
+    // What is not counted has no bound.
+    assert!(valid());
+}
+
+#[test]
+fn trees_for_errors_are_small() {
+    let is_small = |text: &str| NodeRef::Value(parse(text).unwrap().root()).is_small();
+    let (long, many) = ("x".repeat(5000), "1,".repeat(5000));
+    assert!(is_small(r#"{"a":[1e400,null,"x"]}"#));
+    // A long text is left out, and a long name cannot be.
+    assert!(is_small(&format!(r#"{{"a":"{long}"}}"#)));
+    assert!(!is_small(&format!(r#"{{"{long}":1}}"#)));
+    assert!(!is_small(&format!("[{many}1]")));
+}
+
+#[test]
 fn validates_numbers_exactly() {
     let valid = |schema: &str, instance: &str| {
         let schema = serde_json::from_str(schema).unwrap();

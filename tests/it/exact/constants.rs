@@ -1,7 +1,8 @@
 //! Schemas through the whole stack: published to the byte, and decided exactly.
 
 use portcullis::layers::{Compact, Mode};
-use portcullis::service::handler::{RawArgs, State, Text};
+use portcullis::service::Failure;
+use portcullis::service::handler::{Json, RawArgs, State, Text};
 use portcullis::wire::json::RawJson;
 use portcullis::{Gate, Operation, Registry, Stack};
 
@@ -31,7 +32,7 @@ fn gate(mode: Mode) -> (Gate, Probe) {
     (stack.build().unwrap(), probe)
 }
 
-/// Contract: S-079, P-34, case T05.
+/// Contract: S-079, case T05.
 #[tokio::test]
 async fn schemas_are_published_to_the_byte() {
     // A transport writes no line inside a message.
@@ -213,6 +214,42 @@ async fn results_conform_to_their_schema_or_are_not_seen() {
                 assert_given(&client, value, *conforms, wrapped).await;
             }
         }
+    })
+    .await;
+}
+
+/// Contract: P-133, case T08.
+#[tokio::test]
+async fn what_is_no_value_does_not_stand_in_for_one() {
+    each_transport(async |way| {
+        let declared = |name: &str| Operation::new(name).output_schema(r#"{"type":"number"}"#);
+        let registry =
+            Registry::builder()
+                .operation(declared("text").handler(async || "text alone"))
+                .operation(declared("no_number").handler(async || Json(f64::NAN)))
+                .operation(declared("fail").handler(async || {
+                    Err::<Text, _>(Failure::new("too_late", "the shop is closed"))
+                }))
+                .operation(Operation::new("undeclared").handler(async || Json(())))
+                .build()
+                .unwrap();
+        let gate = Stack::new(registry).mode(Mode::Plain).build().unwrap();
+        let client = way.open(&gate).await;
+        for name in ["text", "no_number"] {
+            let answer = client.tool(name, "{}").await;
+            assert!(answer.is_error(), "{answer:?}");
+            assert!(!answer.raw().contains("text alone"), "{answer:?}");
+            assert!(!answer.raw().contains("NaN"), "{answer:?}");
+        }
+        // A failure is no result, and is asked for no value.
+        let failed = client.tool("fail", "{}").await;
+        assert!(failed.is_error());
+        assert_eq!(failed.text(), "the shop is closed");
+        let answer = client.tool("undeclared", "{}").await;
+        assert!(!answer.is_error());
+        assert_eq!(answer.text(), "null");
+        let shown = answer.raw().contains(r#""structuredContent":null"#);
+        assert_eq!(shown, shows_anything(way), "{answer:?}");
     })
     .await;
 }

@@ -113,7 +113,6 @@ async fn compact_calls_hand_arguments_on_to_the_byte() {
     .await;
 }
 
-/// Contract: S-157.
 #[tokio::test]
 async fn progress_tokens_come_back_as_they_were_written() {
     let tokens = [

@@ -155,85 +155,87 @@ async fn what_follows_the_message_and_what_is_missing() {
     matrix(lines).await;
 }
 
+/// Values of other languages and of other versions of this one.
+const FOREIGN: &[&str] = &[
+    "NaN",
+    "-NaN",
+    "Infinity",
+    "-Infinity",
+    "undefined",
+    "None",
+    "True",
+    "FALSE",
+    "nil",
+    "NULL",
+    "nul",
+    "tru",
+    "truee",
+    "'q'",
+    "`q`",
+    "q",
+    "+1",
+    "01",
+    "-01",
+    "00",
+    ".5",
+    "-.5",
+    "1.",
+    "1.e1",
+    "0x10",
+    "0b1",
+    "0o7",
+    "1e",
+    "1e+",
+    "1E-",
+    "-",
+    "--1",
+    "1_000",
+    "1,000",
+    "1n",
+    "1f",
+    "1.2.3",
+    "1e1.0",
+    "१",
+    "1/2",
+    "(1)",
+    "<1>",
+    "@",
+    "b\"x\"",
+    "[1,]",
+    "[,1]",
+    "[,]",
+    "[1 2]",
+    "[1;2]",
+    "[1",
+    "1]",
+    "[1}",
+    "{,}",
+    r#"{"a"}"#,
+    r#"{"a" 1}"#,
+    r#"{"a":}"#,
+    r#"{"a":1,}"#,
+    r#"{"a":1 "b":2}"#,
+    r#"{"a"::1}"#,
+    "{a:1}",
+    "{1:2}",
+    "{null:1}",
+    "{'a':1}",
+    r#"{"a":1"#,
+    "\"unclosed",
+    "\"a\" \"b\"",
+    "\"a\"+\"b\"",
+    "/re/",
+    "new Date()",
+    "// c",
+    "/* c */",
+    "",
+];
+
 /// Contract: P-17, S-034, case J13.
 #[tokio::test]
 async fn values_other_languages_know() {
-    let values = [
-        "NaN",
-        "-NaN",
-        "Infinity",
-        "-Infinity",
-        "undefined",
-        "None",
-        "True",
-        "FALSE",
-        "nil",
-        "NULL",
-        "nul",
-        "tru",
-        "truee",
-        "'q'",
-        "`q`",
-        "q",
-        "+1",
-        "01",
-        "-01",
-        "00",
-        ".5",
-        "-.5",
-        "1.",
-        "1.e1",
-        "0x10",
-        "0b1",
-        "0o7",
-        "1e",
-        "1e+",
-        "1E-",
-        "-",
-        "--1",
-        "1_000",
-        "1,000",
-        "1n",
-        "1f",
-        "1.2.3",
-        "1e1.0",
-        "१",
-        "1/2",
-        "(1)",
-        "<1>",
-        "@",
-        "b\"x\"",
-        "[1,]",
-        "[,1]",
-        "[,]",
-        "[1 2]",
-        "[1;2]",
-        "[1",
-        "1]",
-        "[1}",
-        "{,}",
-        r#"{"a"}"#,
-        r#"{"a" 1}"#,
-        r#"{"a":}"#,
-        r#"{"a":1,}"#,
-        r#"{"a":1 "b":2}"#,
-        r#"{"a"::1}"#,
-        "{a:1}",
-        "{1:2}",
-        "{null:1}",
-        r#"{'a':1}"#,
-        r#"{"a":1"#,
-        "\"unclosed",
-        "\"a\" \"b\"",
-        "\"a\"+\"b\"",
-        "/re/",
-        "new Date()",
-        "// c",
-        "/* c */",
-        "",
-    ];
-    let lines = values.map(|value| arguments(&format!("{{\"x\":{value}}}")).unparsable());
-    let mut lines: Vec<Line> = lines.into();
+    let foreign = FOREIGN.iter().map(|value| format!("{{\"x\":{value}}}"));
+    let mut lines: Vec<Line> = foreign.map(|json| arguments(&json).unparsable()).collect();
     for fine in [
         "-0",
         "0.0",
@@ -251,6 +253,8 @@ async fn values_other_languages_know() {
 /// Contract: P-17, case J15.
 #[tokio::test]
 async fn what_nests_too_deep_wherever_it_stands() {
+    // The message, its params, its arguments: the rest is left to one of them.
+    const LEFT: usize = 128 - 3;
     let lists = |levels: usize| format!("{}{}", "[".repeat(levels), "]".repeat(levels));
     let objects = |levels: usize| format!("{}1{}", r#"{"k":"#.repeat(levels), "}".repeat(levels));
     let mut lines = Vec::new();
@@ -277,8 +281,6 @@ async fn what_nests_too_deep_wherever_it_stands() {
             lines.push(message(name("the message"), deep.clone()).unparsable());
         }
     }
-    // The message, its params, its arguments: the rest is left to one of them.
-    const LEFT: usize = 128 - 3;
     for deep in [lists, objects] {
         lines.push(
             arguments(&format!("{{\"x\":{}}}", deep(LEFT)))

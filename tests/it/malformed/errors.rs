@@ -3,7 +3,7 @@
 use crate::support::message::tool;
 use crate::support::{Way, each_transport, gate};
 
-/// Contract: case T02.
+/// Contract: S-194, case T02.
 #[tokio::test]
 async fn errors_stay_small_whatever_they_could_repeat() {
     let long = "x".repeat(1_000_000);

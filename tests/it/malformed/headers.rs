@@ -164,6 +164,13 @@ async fn headers_that_contradict_the_message() {
                 .modern_only(),
         );
     }
+    matrix(lines).await;
+}
+
+/// Contract: P-68, P-83, P-85, P-86.
+#[tokio::test]
+async fn headers_that_say_what_there_is_not() {
+    let mut lines = Vec::new();
     // Both say the same of a tool there is not, or of a version.
     lines.push(
         changed("tally_bump", "tally")
@@ -220,5 +227,69 @@ async fn encoded_names() {
     let mut lines: Vec<_> = lines.into();
     lines.push(head("Mcp-Name", "=?base64?dGFsbHlfYnVtcA==?=").runs("7"));
     lines.push(head("Mcp-Name", "tally_bump").runs("7"));
+    matrix(lines).await;
+}
+
+/// A call of the tool that wants its arguments in headers as well; it counts, too.
+fn route(arguments: &str, headers: &[(&'static str, &str)]) -> Line {
+    let text = CALL.replace("tally_bump", "route_parcel");
+    let text = text.replace(r#""arguments":{}"#, &format!(r#""arguments":{arguments}"#));
+    let line =
+        message(format!("{arguments} with {headers:?}"), text).with("Mcp-Name", "route_parcel");
+    let add = |line: Line, (name, value): &(&'static str, &str)| line.with(name, *value);
+    headers.iter().fold(line, add).modern_only()
+}
+
+/// Contract: P-78, P-79, P-80, P-81, P-82, P-83, case H09.
+#[tokio::test]
+async fn arguments_that_are_mirrored_in_headers() {
+    const ZONE: &str = "Mcp-Param-Zone";
+    const SLOT: &str = "Mcp-Param-Slot";
+    const RUSH: &str = "Mcp-Param-Rush";
+    const DEPTH: &str = "Mcp-Param-Depth";
+    let all = r#"{"zone":"n1","slot":42,"rush":true}"#;
+    let runs = [
+        route(all, &[(ZONE, "n1"), (SLOT, "42"), (RUSH, "true")]),
+        route(
+            all,
+            &[(ZONE, "=?base64?bjE=?="), (SLOT, "42.0"), (RUSH, "true")],
+        ),
+        route(r#"{"slot":42.0}"#, &[(SLOT, "42")]),
+        route(
+            r#"{"slot":9007199254740993}"#,
+            &[(SLOT, "9007199254740993")],
+        ),
+        route("{}", &[]),
+        route(r#"{"zone":""}"#, &[(ZONE, "")]),
+        route(r#"{"zone":" n1 "}"#, &[(ZONE, "=?base64?IG4xIA==?=")]),
+        route(r#"{"zone":"=?base64?"}"#, &[(ZONE, "=?base64?")]),
+        route(r#"{"box":{"depth":3}}"#, &[(DEPTH, "3")]),
+        route("{}", &[("Mcp-Param-Other", "x")]),
+    ];
+    let refused = [
+        route(all, &[(ZONE, "n1"), (SLOT, "43"), (RUSH, "true")]),
+        route(all, &[(ZONE, "n1"), (SLOT, "42"), (RUSH, "True")]),
+        route(all, &[(ZONE, "n1"), (SLOT, "42"), (RUSH, "1")]),
+        route(all, &[(ZONE, "N1"), (SLOT, "42"), (RUSH, "true")]),
+        route(all, &[(ZONE, "n1"), (SLOT, "42")]),
+        route(all, &[(SLOT, "42"), (RUSH, "true")]),
+        route(
+            r#"{"slot":9007199254740993}"#,
+            &[(SLOT, "9007199254740992")],
+        ),
+        route(r#"{"slot":42}"#, &[(SLOT, "42x")]),
+        route(r#"{"slot":42}"#, &[(SLOT, "")]),
+        route("{}", &[(ZONE, "n1")]),
+        route(r#"{"zone":null}"#, &[(ZONE, "null")]),
+        route("{}", &[(SLOT, "42")]),
+        route(r#"{"zone":" n1 "}"#, &[(ZONE, "n1")]),
+        route(r#"{"zone":"n1"}"#, &[(ZONE, "=?base64?bjE?=")]),
+        route(r#"{"zone":"n1"}"#, &[(ZONE, "=?base64?bj*=?=")]),
+        route(r#"{"zone":"n1"}"#, &[(ZONE, "=?base64?bjI=?=")]),
+        route(r#"{"box":{"depth":3}}"#, &[]),
+        route(r#"{"box":{"depth":3}}"#, &[(DEPTH, "4")]),
+    ];
+    let mut lines: Vec<_> = runs.map(|line| line.runs("7")).into();
+    lines.extend(refused.map(|line| line.refused(400, -32020, Some("7"))));
     matrix(lines).await;
 }

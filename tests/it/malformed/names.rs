@@ -1,5 +1,6 @@
 //! Member names: twice is refused however it is spelt and wherever it stands, alike is not the same.
 
+use crate::support::message::META as MODERN;
 use crate::support::{each_transport, gate};
 
 use super::{Line, META, arguments, changed, matrix};
@@ -65,7 +66,8 @@ async fn names_that_stand_twice_at_every_depth_and_width() {
         );
     }
     for width in [2, 16, 17, 18, 1000] {
-        let members: String = (0..width).map(|n| format!("\"name{n}\":{n},")).collect();
+        let members: Vec<_> = (0..width).map(|n| format!("\"name{n}\":{n},")).collect();
+        let members = members.concat();
         for (at, twice) in [("first", "name0"), ("last", &format!("name{}", width - 1))] {
             let wide = format!(
                 "{{{members}\"{}\":0}}",
@@ -111,7 +113,7 @@ async fn spellings_of_one_name_and_names_that_look_alike() {
     matrix(lines).await;
 }
 
-/// Contract: S-094, case J10.
+/// Contract: S-094, S-152, case J10.
 #[tokio::test]
 async fn names_that_only_look_alike_pass_and_arguments_arrive_to_the_byte() {
     let deep = format!("{{\"d\":{}1{}}}", "[".repeat(100), "]".repeat(100));
@@ -132,6 +134,46 @@ async fn names_that_only_look_alike_pass_and_arguments_arrive_to_the_byte() {
             let copy = format!(r#""structuredContent":{arguments}"#);
             assert!(answer.raw().contains(&copy), "{arguments}: {answer:?}");
         }
+    })
+    .await;
+}
+
+/// Nothing of `_meta` is taken for what a call is about, or put there: the handler gets the arguments
+/// as they were sent, and the answer has no members but its own.
+///
+/// Contract: S-152, S-153, S-154.
+#[tokio::test]
+async fn nothing_is_kept_in_meta_between_the_wire_and_the_handler() {
+    let own = [
+        "arguments",
+        "name",
+        "params",
+        "result",
+        "x.example/snapshot",
+        "portcullis/raw",
+        "__raw",
+        "$raw",
+    ];
+    let members = own.map(|name| format!(r#","{name}":"{{\"stolen\":1}}""#));
+    let members = members.concat();
+    each_transport(async |way| {
+        let (gate, _probe) = gate();
+        let client = way.open(&gate).await;
+        let arguments = r#"{ "_meta":{"arguments":{"n":1.50}}, "n" : 1e2 }"#;
+        let era = if way.is_modern() {
+            MODERN
+        } else {
+            r#""era":1"#
+        };
+        let params =
+            format!(r#"{{"name":"mirror","_meta":{{{era}{members}}},"arguments":{arguments}}}"#);
+        let answer = client.request("tools/call", &params).await;
+        let copy = format!(r#""structuredContent":{arguments}"#);
+        assert!(answer.raw().contains(&copy), "{answer:?}");
+        assert!(!answer.raw().contains("stolen"), "{answer:?}");
+        let meta = &answer.json()["result"]["_meta"];
+        let members = meta.as_object().map_or(0, serde_json::Map::len);
+        assert_eq!(members, usize::from(way.is_modern()), "{meta}");
     })
     .await;
 }

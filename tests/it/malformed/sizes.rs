@@ -148,7 +148,7 @@ async fn over_stdio_where_the_next_line_is_served() {
         }
         // Fifty megabytes without an end are one line, and refused once.
         for _ in 0..50 {
-            pipe.write_bytes(&[b'x'; 1_000_000]).await;
+            pipe.write_bytes(&vec![b'x'; 1_000_000]).await;
         }
         assert!(pipe.line().await.contains("-32600"));
         pipe.write("").await;
@@ -171,7 +171,7 @@ async fn a_client_that_does_not_stop_sending_learns_why_it_should() {
             .with("Content-Length", &length.to_string())
             .encode()
     };
-    let chunk = [&b"10000\r\n"[..], &[b' '; 0x10000], b"\r\n"].concat();
+    let chunk = [&b"10000\r\n"[..], &*vec![b' '; 0x10000], b"\r\n"].concat();
     let cases = [
         (endless, chunk),
         (told(4 << 30), vec![b' '; 0x10000]),

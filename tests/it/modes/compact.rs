@@ -93,7 +93,7 @@ async fn a_search_gives_five_results_and_never_more_than_twenty() {
     .await;
 }
 
-/// Contract: S-048, S-049, S-050, case X01.
+/// Contract: S-034, S-048, S-049, S-050, case X01.
 #[tokio::test]
 async fn envelopes_are_strict_and_arguments_are_the_operations_own() {
     each_transport(async |way| {

@@ -4,7 +4,7 @@ use tokio::io::AsyncWriteExt as _;
 
 use crate::support::example::Example;
 use crate::support::gate;
-use crate::support::message::{META, handshake, notification, request, tool};
+use crate::support::message::{META, handshake, modern, notification, request, tool};
 use crate::support::stdio::Pipe;
 
 use super::{call, id};
@@ -54,6 +54,29 @@ async fn a_process_writes_messages_to_its_output_and_logs_elsewhere() {
     assert!(
         logged.contains("calculator 1.0.0"),
         "it logs what it is: {logged}"
+    );
+}
+
+/// A pipe holds 64 KiB: what is logged of a call does not grow with what was sent.
+///
+/// Contract: case S04.
+#[tokio::test]
+async fn a_log_that_nobody_reads_holds_no_answer_up() {
+    let mut example = Example::start("quickstart", &["--stdio"]);
+    let mut input = example.input.take().unwrap();
+    let long = format!(r#"{{"a":1,"b":2,"c":"{}"}}"#, "x".repeat(200_000));
+    for n in 1..=20 {
+        let line = modern(&n.to_string(), "tools/call", &tool("add", &long));
+        input.write_all(line.as_bytes()).await.unwrap();
+        input.write_all(b"\n").await.unwrap();
+        assert_eq!(id(&example.line().await.unwrap()), n);
+    }
+    drop(input);
+    let (status, logged) = example.ended().await;
+    assert!(
+        status.success() && logged.len() < 64 * 1024,
+        "{} bytes",
+        logged.len()
     );
 }
 

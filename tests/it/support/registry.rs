@@ -128,6 +128,16 @@ fn counting(builder: RegistryBuilder) -> RegistryBuilder {
             }),
         )
         .operation(
+            Operation::new("route_parcel")
+                .input_schema(
+                    r#"{"type":"object","properties":{"zone":{"type":"string","x-mcp-header":"Zone"},"slot":{"type":"integer","x-mcp-header":"Slot"},"rush":{"type":"boolean","x-mcp-header":"Rush"},"box":{"type":"object","properties":{"depth":{"type":"integer","x-mcp-header":"Depth"}}}}}"#,
+                )
+                .handler(|State(probe): State<Probe>| async move {
+                    probe.tally.add();
+                    "routed"
+                }),
+        )
+        .operation(
             Operation::new("explode")
                 .handler(|Args(input): Args<Secret>| async move { explode(&input.secret) }),
         )

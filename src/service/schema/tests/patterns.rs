@@ -171,6 +171,13 @@ fn texts_for_patterns_that_look_around_are_bounded() {
         let value = format!("{{\"{}\":1}}", "a".repeat(length));
         assert_eq!(check(schema, &value).is_ok(), ok);
     }
+    // So are long ones, more so than short ones.
+    for (many, ok) in [(5, true), (50, false)] {
+        let texts = vec![format!("\"{}\"", "a".repeat(8 * 1024)); many];
+        let value = format!("[{}]", texts.join(","));
+        let schema = r#"{"items":{"pattern":"^(?!tmp)"}}"#;
+        assert_eq!(check(schema, &value).is_ok(), ok, "{many}");
+    }
     // Many honest texts are no problem, and more are not decided.
     for (many, ok) in [(10_000, true), (200_000, false)] {
         let value = format!("[{}\"c\"]", "\"c\",".repeat(many));
