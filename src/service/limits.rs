@@ -99,9 +99,11 @@ limits! {
     /// Reading the body of one request, in milliseconds.
     body_read_ms = 30 * SECOND, up to 10 * MINUTE, "HTTP 408";
     /// Waiting for a request until its head is read, in milliseconds.
-    header_read_ms = 10 * SECOND, up to 10 * MINUTE, "the connection is closed, a quarter of that late at most";
+    header_read_ms = 10 * SECOND, up to 10 * MINUTE, "the connection is closed, half of that late at most";
     /// A client that takes nothing we write, in milliseconds.
-    write_stall_ms = 30 * SECOND, up to 10 * MINUTE, "the connection is closed, a quarter of that late at most; a call whose stream alone is not read sends no more";
+    write_stall_ms = 30 * SECOND, up to 10 * MINUTE, "the connection is closed, half of that late at most; a call whose stream alone is not read sends no more";
+    /// An HTTP/2 connection without a request under way, in milliseconds.
+    idle_ms = MINUTE, up to 60 * MINUTE, "the connection is closed, half of that late at most; with HTTP/1.1 after `header_read_ms`";
     /// Connections at once.
     connections = 4096, up to 1_000_000, "further ones are accepted when one ends";
     /// Streams of one HTTP/2 connection.

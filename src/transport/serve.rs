@@ -1,8 +1,8 @@
 //! Serving HTTP on a listener of one's own: hyper, HTTP/1.1 and 2.
 //!
-//! Every connection has `TCP_NODELAY` set, and ends when the other side begins no request or takes
-//! nothing for too long. There are only so many connections at once. What ends the server lets requests
-//! under way finish for a while.
+//! Every connection has `TCP_NODELAY` set, and ends when the other side begins no request, takes nothing
+//! or answers no ping for too long. There are only so many connections at once. What ends the server lets
+//! requests under way finish for a while.
 
 use std::any::Any;
 use std::convert::Infallible;
@@ -16,18 +16,17 @@ use http::{Request, Response};
 use hyper::body::Incoming;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
-use hyper_util::server::graceful::GracefulShutdown;
 use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::JoinSet;
-use tokio::time::{Duration, MissedTickBehavior, interval, sleep};
+use tokio::time::{Duration, MissedTickBehavior, interval, sleep, timeout};
 use tower::{BoxError, Service};
 
 use crate::service::{Limits, count, millis};
 
 use super::http::Http;
-use super::watch::{Activity, Watch, WatchedService, WatchedStream};
+use super::watch::{Activity, Bounds, Watch, WatchedService, WatchedStream};
 
 /// Serves HTTP on a listener until the process is told to end (SIGINT or SIGTERM).
 ///
@@ -141,8 +140,9 @@ where
         }
         drop(self.listener);
         tracing::info!(target: "portcullis::serve", "ending: no new connections");
-        let drained = pin!(connections.graceful.shutdown());
-        if tokio::time::timeout(millis(self.limits.drain_ms), drained)
+        connections.watch.end_all();
+        let drained = async { while connections.tasks.join_next().await.is_some() {} };
+        if timeout(millis(self.limits.drain_ms), drained)
             .await
             .is_err()
         {
@@ -159,7 +159,6 @@ struct Connections<S> {
     places: Arc<Semaphore>,
     tasks: JoinSet<()>,
     watch: Watch,
-    graceful: GracefulShutdown,
 }
 
 impl<S, B> Connections<S>
@@ -184,8 +183,11 @@ where
             builder,
             places: Arc::new(Semaphore::new(count(limits.connections))),
             tasks: JoinSet::new(),
-            watch: Watch::new(millis(limits.header_read_ms), millis(limits.write_stall_ms)),
-            graceful: GracefulShutdown::new(),
+            watch: Watch::new(Bounds {
+                head: millis(limits.header_read_ms),
+                idle: millis(limits.idle_ms),
+                write: millis(limits.write_stall_ms),
+            }),
         }
     }
 
@@ -198,10 +200,19 @@ where
         });
         let stream = prepared(stream, Arc::clone(&activity));
         let connection = self.builder.serve_connection(stream, service).into_owned();
-        let connection = self.graceful.watch(connection);
+        let watched = Arc::clone(&activity);
         let task = self.tasks.spawn(async move {
             let _place = place;
-            if let Err(error) = connection.await {
+            let mut connection = pin!(connection);
+            let served = tokio::select! {
+                biased;
+                served = connection.as_mut() => served,
+                () = watched.told_to_end() => {
+                    connection.as_mut().graceful_shutdown();
+                    connection.await
+                }
+            };
+            if let Err(error) = served {
                 tracing::debug!(target: "portcullis::serve", error, "a connection ended");
             }
         });

@@ -1,8 +1,8 @@
 //! Ends connections whose other side does nothing: it begins no request, or takes nothing we write.
 //!
 //! No request pays for that with a timer. A connection counts what happens on it, and whoever serves
-//! connections looks at all the counts now and then: one that has not moved for as long as it may
-//! ends the connection, at most a quarter of that time late.
+//! connections looks at all the counts now and then. A connection on which nothing happens for as long as
+//! it may is told to end, where it can be told, and dropped soon after: half of that time late at most.
 
 use std::future::Future;
 use std::io;
@@ -12,10 +12,11 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use http::{Request, Response};
+use http::{Request, Response, Version};
 use http_body::{Body, Frame, SizeHint};
 use pin_project_lite::pin_project;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::sync::Notify;
 use tokio::task::AbortHandle;
 use tokio::time::Instant;
 use tower::Service;
@@ -27,12 +28,15 @@ pub(super) struct Watch {
     bounds: Bounds,
 }
 
+/// How long what may take.
 #[derive(Clone, Copy, Debug)]
-struct Bounds {
-    /// Between one request and the head of the next.
-    head: Duration,
+pub(super) struct Bounds {
+    /// The head of the first request, or of the next one with HTTP/1.1.
+    pub(super) head: Duration,
+    /// Having no request under way with HTTP/2.
+    pub(super) idle: Duration,
     /// A write that waits.
-    write: Duration,
+    pub(super) write: Duration,
 }
 
 /// What is known of a connection.
@@ -42,6 +46,8 @@ struct Connection {
     task: AbortHandle,
     seen: Doing,
     since: Instant,
+    /// How often it was looked at since it was told to end.
+    told: Option<u32>,
 }
 
 /// What a connection does; where nothing happens, twice the same.
@@ -61,23 +67,33 @@ pub(super) struct Activity {
     begun: AtomicUsize,
     /// Those that have been answered or given up.
     ended: AtomicUsize,
+    is_http2: AtomicBool,
     blocked: AtomicBool,
     /// Writes that had to wait, and no longer do.
     resumed: AtomicUsize,
+    /// Asks the connection to end.
+    end: Notify,
 }
 
 impl Watch {
-    pub(super) fn new(head: Duration, write: Duration) -> Self {
+    pub(super) fn new(bounds: Bounds) -> Self {
         Self {
             connections: Vec::new(),
-            bounds: Bounds { head, write },
+            bounds,
         }
     }
 
     /// How often to look.
     pub(super) fn interval(&self) -> Duration {
-        let Bounds { head, write } = self.bounds;
-        (head.min(write) / LOOKS).max(Duration::from_millis(1))
+        let Bounds { head, idle, write } = self.bounds;
+        (head.min(idle).min(write) / LOOKS).max(Duration::from_millis(1))
+    }
+
+    /// Asks all connections to end: requests under way are answered first.
+    pub(super) fn end_all(&self) {
+        for known in &self.connections {
+            known.activity.end.notify_one();
+        }
     }
 
     /// Watches one more connection, the task of which this is.
@@ -88,6 +104,7 @@ impl Watch {
         self.connections.push(Connection {
             seen: activity.doing(),
             since: Instant::now(),
+            told: None,
             activity,
             task,
         });
@@ -100,33 +117,55 @@ impl Watch {
             if known.task.is_finished() {
                 return false;
             }
-            if known.is_stuck(now, bounds) {
+            let goes_on = known.goes_on(now, bounds);
+            if !goes_on {
                 tracing::debug!(target: "portcullis::serve", doing = ?known.seen, "a connection is given up");
                 known.task.abort();
-                return false;
             }
-            true
+            goes_on
         });
     }
 }
 
 impl Connection {
-    fn is_stuck(&mut self, now: Instant, bounds: Bounds) -> bool {
+    fn goes_on(&mut self, now: Instant, bounds: Bounds) -> bool {
         let doing = self.activity.doing();
         if doing != self.seen {
             self.seen = doing;
             self.since = now;
+            self.told = None;
         }
-        let most = match doing {
-            Doing::Waiting(_) => bounds.head,
-            Doing::Blocked(_) => bounds.write,
-            Doing::Serving => return false,
-        };
-        now - self.since >= most
+        let silent = now - self.since;
+        match doing {
+            Doing::Serving => true,
+            Doing::Blocked(_) => silent < bounds.write,
+            Doing::Waiting(_) if silent < self.patience(bounds) => true,
+            Doing::Waiting(_) => {
+                let looks = self.told.get_or_insert(0);
+                if *looks == 0 {
+                    self.activity.end.notify_one();
+                }
+                *looks += 1;
+                *looks <= LOOKS_AFTER
+            }
+        }
+    }
+
+    fn patience(&self, bounds: Bounds) -> Duration {
+        if self.activity.is_http2.load(Relaxed) {
+            bounds.idle
+        } else {
+            bounds.head
+        }
     }
 }
 
 impl Activity {
+    /// Ready when the connection shall end.
+    pub(super) async fn told_to_end(&self) {
+        self.end.notified().await;
+    }
+
     fn doing(&self) -> Doing {
         let begun = self.begun.load(Relaxed);
         if self.blocked.load(Relaxed) {
@@ -185,6 +224,9 @@ where
     }
 
     fn call(&mut self, request: Request<A>) -> Self::Future {
+        if request.version() == Version::HTTP_2 {
+            self.activity.is_http2.store(true, Relaxed);
+        }
         let served = Some(Served::begin(&self.activity));
         let call = self.inner.call(request);
         Answer { call, served }
@@ -303,8 +345,10 @@ impl<T: AsyncWrite> AsyncWrite for WatchedStream<T> {
     }
 }
 
-/// How often to look within the shorter bound.
+/// How often to look within the shortest bound.
 const LOOKS: u32 = 8;
+/// How many more looks a connection gets to end by itself.
+const LOOKS_AFTER: u32 = 2;
 
 #[cfg(test)]
 mod tests {
@@ -317,11 +361,17 @@ mod tests {
     use super::*;
 
     const HEAD: Duration = Duration::from_secs(8);
+    const IDLE: Duration = Duration::from_secs(16);
     const WRITE: Duration = Duration::from_secs(32);
+    const BOUNDS: Bounds = Bounds {
+        head: HEAD,
+        idle: IDLE,
+        write: WRITE,
+    };
 
     /// Looks at a connection for as long as its task lives; how long that is.
     async fn lifetime<T>(activity: &Arc<Activity>, task: JoinHandle<T>) -> Duration {
-        let mut watch = Watch::new(HEAD, WRITE);
+        let mut watch = Watch::new(BOUNDS);
         let began = Instant::now();
         watch.add(Arc::clone(activity), task.abort_handle());
         while !task.is_finished() {
@@ -336,7 +386,7 @@ mod tests {
     }
 
     fn is_about(time: Duration, bound: Duration) -> bool {
-        (bound..=bound + bound / 4).contains(&time)
+        (bound..=bound + bound / 2).contains(&time)
     }
 
     fn writes(bytes: usize, stream: impl AsyncWrite + Send + 'static) -> JoinHandle<()> {
@@ -345,6 +395,11 @@ mod tests {
             let mut stream = Box::pin(stream);
             stream.write_all(&vec![0; bytes]).await.unwrap();
         })
+    }
+
+    fn writes_nothing() -> JoinHandle<()> {
+        #[expect(clippy::disallowed_methods, reason = "a connection is a task")]
+        tokio::spawn(std::future::pending())
     }
 
     #[tokio::test(start_paused = true)]
@@ -373,31 +428,50 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_side_that_begins_no_request_is_given_up_and_one_that_is_served_is_not() {
+        for (version, patience) in [(Version::HTTP_11, HEAD), (Version::HTTP_2, IDLE)] {
+            let activity = Arc::<Activity>::default();
+            let inner = service_fn(|_: Request<()>| async {
+                tokio::time::sleep(10 * IDLE).await;
+                Ok::<_, Infallible>(Response::new(String::new()))
+            });
+            let service = WatchedService {
+                inner,
+                activity: Arc::clone(&activity),
+            };
+            let mut request = Request::new(());
+            *request.version_mut() = version;
+            #[expect(clippy::disallowed_methods, reason = "a connection is a task")]
+            let task = tokio::spawn(async move {
+                tokio::time::sleep(HEAD / 2).await;
+                let response = service.oneshot(request).await.unwrap();
+                tokio::time::sleep(10 * IDLE).await;
+                drop(response);
+                std::future::pending::<()>().await;
+            });
+            let lived = lifetime(&activity, task).await;
+            let silent = lived.checked_sub(20 * IDLE + HEAD / 2).unwrap();
+            assert!(is_about(silent, patience), "{version:?} {lived:?}");
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_side_that_can_be_told_to_end_is() {
         let activity = Arc::<Activity>::default();
-        let inner = service_fn(|_: Request<()>| async {
-            tokio::time::sleep(10 * HEAD).await;
-            Ok::<_, Infallible>(Response::new(String::new()))
-        });
-        let service = WatchedService {
-            inner,
-            activity: Arc::clone(&activity),
-        };
+        let told = Arc::clone(&activity);
         #[expect(clippy::disallowed_methods, reason = "a connection is a task")]
-        let task = tokio::spawn(async move {
-            tokio::time::sleep(HEAD / 2).await;
-            let response = service.oneshot(Request::new(())).await.unwrap();
-            tokio::time::sleep(10 * HEAD).await;
-            drop(response);
-            std::future::pending::<()>().await;
-        });
+        let task = tokio::spawn(async move { told.told_to_end().await });
         let lived = lifetime(&activity, task).await;
-        let idle = lived.checked_sub(20 * HEAD + HEAD / 2).unwrap();
-        assert!(is_about(idle, HEAD), "{lived:?}");
+        // One that has to be dropped lives longer.
+        let dropped = lifetime(&Arc::default(), writes_nothing()).await;
+        assert!(
+            is_about(lived, HEAD) && dropped > lived,
+            "{lived:?} {dropped:?}"
+        );
     }
 
     #[tokio::test]
     async fn what_has_ended_is_forgotten() {
-        let mut watch = Watch::new(HEAD, WRITE);
+        let mut watch = Watch::new(BOUNDS);
         for _ in 0..1000 {
             let task = writes(1, tokio::io::sink());
             let handle = task.abort_handle();

@@ -36,6 +36,13 @@ impl Connection {
             .unwrap()
     }
 
+    /// Waits until the server has closed.
+    pub(crate) async fn closed(&mut self) {
+        while self.0.ready().await.is_ok() {
+            tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+        }
+    }
+
     /// Sends a request; status and body.
     pub(crate) async fn send(&mut self, request: Request<Full<Bytes>>) -> (u16, String) {
         let response = self.begin(request).await;
