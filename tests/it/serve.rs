@@ -300,6 +300,7 @@ async fn an_http_2_connection_without_a_request_ends() {
 async fn an_http_2_client_that_is_gone_is_noticed() {
     let (gate, _probe) = gate();
     let limits = Limits::default().keep_alive_ms(50).write_stall_ms(100);
+    let limits = limits.header_read_ms(600_000);
     let server = Server::start_with(gate.http(), limits).await;
     let mut gone = Connection::open(server.address).await;
     gone.write(BEGINNING).await;
@@ -342,44 +343,4 @@ async fn http_2_streams_beyond_the_bound_are_refused() {
         }
     });
     assert_eq!(refused.await, (5, REFUSED.to_vec()));
-<<<<<<< HEAD
-}
-
-/// A connection that has begun and says no more ends, whether or not something was asked on it before;
-/// one with a call under way does not.
-#[tokio::test]
-async fn an_http_2_connection_without_a_request_ends() {
-    let (gate, _probe) = gate();
-    let limits = Limits::default().idle_ms(100).header_read_ms(100);
-    let server = Server::start_with(gate.http(), limits).await;
-    let mut silent = Connection::open(server.address).await;
-    silent.write(BEGINNING).await;
-    let authority = format!("localhost:{}", server.address.port());
-    let nap = modern("1", "tools/call", &tool("nap", r#"{"ms":500}"#));
-    let mut client = http2::Connection::open(server.address).await;
-    let request = http2::post(&authority, &nap).body(nap.into()).unwrap();
-    let (status, text) = client.send(request).await;
-    assert!(status == 200 && text.contains("slept 500 ms"), "{text}");
-    assert!(silent.closed().await.len() > 9, "it was said why");
-    soon("the end of the other", client.closed()).await;
-}
-
-/// Nobody is there who answers no ping, whatever was asked before.
-#[tokio::test]
-async fn an_http_2_client_that_is_gone_is_noticed() {
-    let (gate, _probe) = gate();
-    let limits = Limits::default().keep_alive_ms(50).write_stall_ms(100);
-    let limits = limits.header_read_ms(600_000);
-    let server = Server::start_with(gate.http(), limits).await;
-    let mut gone = Connection::open(server.address).await;
-    gone.write(BEGINNING).await;
-    let authority = format!("localhost:{}", server.address.port());
-    let nap = modern("1", "tools/call", &tool("nap", r#"{"ms":500}"#));
-    let mut client = http2::Connection::open(server.address).await;
-    let request = http2::post(&authority, &nap).body(nap.into()).unwrap();
-    let (status, text) = client.send(request).await;
-    assert!(status == 200 && text.contains("slept 500 ms"), "{text}");
-    gone.closed().await;
-=======
->>>>>>> matrix
 }
