@@ -227,6 +227,9 @@ impl Connection {
             let error = Error::invalid_request("a request with this id is under way");
             return self.send(Outbound::error(id.as_ref(), &error, None)).await;
         }
+        if !self.may_start() {
+            self.make_room().await;
+        }
         if self.may_start() {
             return self.start(frame, id);
         }
@@ -239,6 +242,26 @@ impl Connection {
         }
         self.parked_bytes = bytes;
         self.parked.push_back(frame);
+    }
+
+    /// Quick calls that were read together get their turn before others have to wait. While the
+    /// answers of many wait for the client to read, no more is read of it.
+    async fn make_room(&mut self) {
+        tokio::task::yield_now().await;
+        while self.running.try_join_next().is_some() {}
+        while self.unwritten() >= count(self.limits.connection_calls) {
+            if self.running.join_next().await.is_none() {
+                break;
+            }
+        }
+        self.start_parked();
+    }
+
+    /// How much is under way that is no call any more: answers that wait to be written.
+    fn unwritten(&self) -> usize {
+        self.running
+            .len()
+            .saturating_sub(lock(&self.calls).by_id.len())
     }
 
     /// What is no request has no place among the calls, so there is a bound for what is under way
@@ -298,7 +321,10 @@ impl Connection {
     fn may_start(&self) -> bool {
         let calls = lock(&self.calls);
         let most = count(self.limits.connection_calls);
-        calls.handshake.is_none() && self.parked.is_empty() && calls.by_id.len() < most
+        calls.handshake.is_none()
+            && self.parked.is_empty()
+            && calls.by_id.len() < most
+            && self.running.len() < 2 * most
     }
 
     fn start_parked(&mut self) {

@@ -53,6 +53,26 @@ async fn a_slow_call_delays_no_other() {
     );
 }
 
+/// Sent at once, and read at last: many more than may run or wait, and none is refused.
+#[tokio::test]
+async fn quick_calls_that_come_together_are_all_served() {
+    let (gate, probe) = gate();
+    let mut pipe = Pipe::open(&gate);
+    pipe.write(&call("0", "tally_bump", "{}")).await;
+    assert_eq!(id(&pipe.line().await), 0);
+    let burst: Vec<_> = (1..=150)
+        .map(|n| call(&n.to_string(), "tally_bump", "{}"))
+        .collect();
+    for _ in 0..10 {
+        pipe.write(&burst.join("\n")).await;
+        for _ in 1..=150 {
+            let line = pipe.line().await;
+            assert!(line.contains("result"), "{line}");
+        }
+    }
+    assert_eq!(probe.tally.get(), 1501);
+}
+
 /// Contract: M-002.
 #[tokio::test]
 async fn an_id_can_be_used_again_once_it_is_answered_and_not_before() {
