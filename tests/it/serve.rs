@@ -276,6 +276,17 @@ async fn one_gate_can_be_served_more_than_once() {
 /// How an HTTP/2 connection begins: what it wants is what there is by default.
 const BEGINNING: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0";
 
+/// A connection on which a call has taken longer than what is bounded here.
+async fn naps(server: &Server) -> http2::Connection {
+    let authority = format!("localhost:{}", server.address.port());
+    let nap = modern("1", "tools/call", &tool("nap", r#"{"ms":500}"#));
+    let mut client = http2::Connection::open(server.address).await;
+    let request = http2::post(&authority, &nap).body(nap.into()).unwrap();
+    let (status, text) = client.send(request).await;
+    assert!(status == 200 && text.contains("slept 500 ms"), "{text}");
+    client
+}
+
 /// A connection that has begun and says no more ends, whether or not something was asked on it before;
 /// one with a call under way does not.
 #[tokio::test]
@@ -285,12 +296,7 @@ async fn an_http_2_connection_without_a_request_ends() {
     let server = Server::start_with(gate.http(), limits).await;
     let mut silent = Connection::open(server.address).await;
     silent.write(BEGINNING).await;
-    let authority = format!("localhost:{}", server.address.port());
-    let nap = modern("1", "tools/call", &tool("nap", r#"{"ms":500}"#));
-    let mut client = http2::Connection::open(server.address).await;
-    let request = http2::post(&authority, &nap).body(nap.into()).unwrap();
-    let (status, text) = client.send(request).await;
-    assert!(status == 200 && text.contains("slept 500 ms"), "{text}");
+    let mut client = naps(&server).await;
     assert!(silent.closed().await.len() > 9, "it was said why");
     soon("the end of the other", client.closed()).await;
 }
@@ -304,12 +310,7 @@ async fn an_http_2_client_that_is_gone_is_noticed() {
     let server = Server::start_with(gate.http(), limits).await;
     let mut gone = Connection::open(server.address).await;
     gone.write(BEGINNING).await;
-    let authority = format!("localhost:{}", server.address.port());
-    let nap = modern("1", "tools/call", &tool("nap", r#"{"ms":500}"#));
-    let mut client = http2::Connection::open(server.address).await;
-    let request = http2::post(&authority, &nap).body(nap.into()).unwrap();
-    let (status, text) = client.send(request).await;
-    assert!(status == 200 && text.contains("slept 500 ms"), "{text}");
+    let _client = naps(&server).await;
     gone.closed().await;
 }
 
