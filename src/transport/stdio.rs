@@ -23,6 +23,7 @@ use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _, BufWriter};
+use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
 use tokio::time::{Duration, Instant, timeout_at};
@@ -165,6 +166,8 @@ struct Calls {
     by_id: HashMap<RequestId, CallLink>,
     /// The handshake others wait for.
     handshake: Option<RequestId>,
+    /// Answers that found the queue full.
+    unwritten: usize,
 }
 
 impl Connection {
@@ -249,19 +252,13 @@ impl Connection {
     async fn make_room(&mut self) {
         tokio::task::yield_now().await;
         while self.running.try_join_next().is_some() {}
-        while self.unwritten() >= count(self.limits.connection_calls) {
-            if self.running.join_next().await.is_none() {
-                break;
-            }
-        }
+        while self.is_unread() && self.running.join_next().await.is_some() {}
         self.start_parked();
     }
 
-    /// How much is under way that is no call any more: answers that wait to be written.
-    fn unwritten(&self) -> usize {
-        self.running
-            .len()
-            .saturating_sub(lock(&self.calls).by_id.len())
+    /// Whether as many answers wait to be written as calls may be under way.
+    fn is_unread(&self) -> bool {
+        lock(&self.calls).unwritten >= count(self.limits.connection_calls)
     }
 
     /// What is no request has no place among the calls, so there is a bound for what is under way
@@ -324,7 +321,7 @@ impl Connection {
         calls.handshake.is_none()
             && self.parked.is_empty()
             && calls.by_id.len() < most
-            && self.running.len() < 2 * most
+            && calls.unwritten < most
     }
 
     fn start_parked(&mut self) {
@@ -415,7 +412,15 @@ impl Call {
             && self.is_answered
             && !self.link.cancellation().is_cancelled()
         {
-            let _ = self.queue.send(payload.on_one_line()).await;
+            self.send(payload.on_one_line()).await;
+        }
+    }
+
+    async fn send(&self, payload: Payload) {
+        if let Err(TrySendError::Full(payload)) = self.queue.try_send(payload) {
+            lock(&self.calls).unwritten += 1;
+            let _ = self.queue.send(payload).await;
+            lock(&self.calls).unwritten -= 1;
         }
     }
 

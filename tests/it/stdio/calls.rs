@@ -73,6 +73,36 @@ async fn quick_calls_that_come_together_are_all_served() {
     assert_eq!(probe.tally.get(), 1501);
 }
 
+/// Contract: case S04.
+#[tokio::test(start_paused = true)]
+async fn a_client_that_does_not_read_piles_up_little_and_loses_nothing() {
+    const CALLS: u64 = 2000;
+    let (gate, probe) = gate();
+    let mut pipe = Pipe::with_room(&gate, 4096);
+    let (input, output) = (&mut pipe.input, &mut pipe.output);
+    let writing = async {
+        for n in 0..CALLS {
+            let line = call(&n.to_string(), "tally_bump", "{}") + "\n";
+            input.write_all(line.as_bytes()).await.unwrap();
+        }
+    };
+    let reading = async {
+        tokio::time::sleep(Duration::from_secs(5)).await;
+        // 64 in the queue, 64 that found it full, and what fits the pipe and its writer.
+        assert!(
+            (64..400).contains(&probe.tally.get()),
+            "{}",
+            probe.tally.get()
+        );
+        for _ in 0..CALLS {
+            let line = output.next().await.unwrap();
+            assert!(line.contains("result"), "{line}");
+        }
+    };
+    tokio::join!(writing, reading);
+    assert_eq!(probe.tally.get() as u64, CALLS);
+}
+
 /// Contract: M-002.
 #[tokio::test]
 async fn an_id_can_be_used_again_once_it_is_answered_and_not_before() {
